@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns running the rules over a host and keeping what they looked at. */
+#include "advise.h"
+
+#include <errno.h>
+
+#include "advise_check.h"
+#include "text.h"
+
+static const struct advise_rule *const advise_tables[] = {
+    advise_cpufreq_rules, advise_idle_rules,	    advise_memory_rules, advise_topology_rules,
+    advise_cmdline_rules, advise_cmdline_cpu_rules, advise_tuned_rules,	 advise_daemon_rules,
+    advise_kvm_rules,	  advise_security_rules,    advise_device_rules, advise_system_rules,
+};
+
+struct advise_run {
+	struct arena *arena;
+	struct advise_finding **findings;
+	size_t finding_count, finding_room;
+	struct advise_unknown *unknowns;
+	size_t unknown_count, unknown_room;
+	struct advise_evidence *evidence; /* noted since the last forget */
+	size_t evidence_count, evidence_room;
+	/* of the rule that is running */
+	bool reported;
+	const char *undecided; /* why, or NULL */
+	bool root_helps;
+};
+
+/* Make room for one more entry in an array that lives in the arena. */
+static void *room_for_one(struct arena *arena, void *array, size_t count, size_t *room, size_t size)
+{
+	if (count < *room)
+		return array;
+	*room = *room ? *room * 2 : 16;
+	void *larger = arena_array(arena, *room, size);
+
+	if (count)
+		memcpy(larger, array, count * size);
+	return larger;
+}
+
+const struct advise_rule *advise_rule_at(size_t index)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(advise_tables); i++)
+		for (const struct advise_rule *rule = advise_tables[i]; rule->id; rule++)
+			if (index-- == 0)
+				return rule;
+	return NULL;
+}
+
+const struct advise_rule *advise_rule_by_id(const char *id)
+{
+	const struct advise_rule *rule;
+
+	for (size_t i = 0; (rule = advise_rule_at(i)); i++)
+		if (text_equal(rule->id, id))
+			return rule;
+	return NULL;
+}
+
+const struct advise_rule *advise_rule_near(const char *id)
+{
+	const struct advise_rule *rule, *near = NULL;
+	int nearest = 1 + (int)strlen(id) / 3;
+
+	for (size_t i = 0; (rule = advise_rule_at(i)); i++) {
+		/* The part behind the subject is enough to be understood: "c2-shut-out". */
+		const char *tail = strchr(rule->id, '.');
+		int distance = text_distance(rule->id, id);
+
+		if (tail)
+			distance = MIN_OF(distance, text_distance(tail + 1, id));
+		if (distance < nearest) {
+			nearest = distance;
+			near = rule;
+		}
+	}
+	return near;
+}
+
+static void add_evidence(struct advise_run *run, const char *source, const char *shown)
+{
+	for (size_t i = 0; i < run->evidence_count; i++)
+		if (text_equal(run->evidence[i].source, source) && text_equal(run->evidence[i].shown, shown))
+			return;
+	run->evidence =
+	    room_for_one(run->arena, run->evidence, run->evidence_count, &run->evidence_room, sizeof(*run->evidence));
+	run->evidence[run->evidence_count++] = (struct advise_evidence){.source = source, .shown = shown};
+}
+
+bool advise_note(struct advise_check *c, const struct fact *fact)
+{
+	const char *source = fact->source ? fact->source : fact->name ? fact->name : "unknown";
+
+	add_evidence(c->run, source, fact_shown(c->arena, fact));
+	if ((fact->state == FACT_UNREADABLE || fact->state == FACT_IMPLAUSIBLE) && !c->run->undecided) {
+		c->run->undecided = arena_printf(c->arena, "%s: %s", source, fact->note ? fact->note : "not readable");
+		c->run->root_helps = fact->errnum == EACCES || fact->errnum == EPERM;
+	}
+	return fact_known(fact);
+}
+
+void advise_note_text(struct advise_check *c, const char *source, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	add_evidence(c->run, source, arena_vprintf(c->arena, format, arguments));
+	va_end(arguments);
+}
+
+void advise_forget(struct advise_check *c)
+{
+	c->run->evidence = NULL;
+	c->run->evidence_count = c->run->evidence_room = 0;
+}
+
+bool advise_number(struct advise_check *c, const struct fact *fact, int64_t *ret)
+{
+	if (!advise_note(c, fact) || (fact->type != FACT_NUMBER && fact->type != FACT_SWITCH))
+		return false;
+	*ret = fact->number;
+	return true;
+}
+
+bool advise_text(struct advise_check *c, const struct fact *fact, const char **ret)
+{
+	if (!advise_note(c, fact) || fact->type != FACT_TEXT)
+		return false;
+	*ret = fact->text;
+	return true;
+}
+
+bool advise_switch(struct advise_check *c, const struct fact *fact, bool *ret)
+{
+	int64_t number;
+
+	if (!advise_number(c, fact, &number))
+		return false;
+	*ret = number != 0;
+	return true;
+}
+
+bool advise_cpus(struct advise_check *c, const struct fact *fact, const struct cpuset **ret)
+{
+	if (!advise_note(c, fact) || (fact->type != FACT_CPUS && fact->type != FACT_NODES))
+		return false;
+	*ret = fact->cpus;
+	return true;
+}
+
+static struct advise_finding *add_finding(struct advise_check *c, enum advise_severity severity, const char *title)
+{
+	struct advise_run *run = c->run;
+	struct advise_finding *finding = ARENA_NEW(run->arena, struct advise_finding);
+
+	*finding = (struct advise_finding){
+	    .rule = c->rule,
+	    .severity = severity,
+	    .title = title,
+	    .knobs = c->rule->knobs,
+	    .by_hand = c->rule->by_hand,
+	    .path = c->subject->path,
+	    .evidence = run->evidence,
+	    .evidence_count = run->evidence_count,
+	};
+	/* What is noted from now on must not show up in this finding. */
+	run->evidence_room = run->evidence_count;
+	run->findings = room_for_one(run->arena, run->findings, run->finding_count, &run->finding_room,
+				     sizeof(struct advise_finding *));
+	run->findings[run->finding_count++] = finding;
+	run->reported = true;
+	return finding;
+}
+
+struct advise_finding *advise_report(struct advise_check *c, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	const char *title = arena_vprintf(c->arena, format, arguments);
+
+	va_end(arguments);
+	return add_finding(c, c->rule->severity, title);
+}
+
+struct advise_finding *advise_report_as(struct advise_check *c, enum advise_severity severity, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	const char *title = arena_vprintf(c->arena, format, arguments);
+
+	va_end(arguments);
+	return add_finding(c, severity, title);
+}
+
+const char *advise_printf(struct advise_check *c, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	const char *text = arena_vprintf(c->arena, format, arguments);
+
+	va_end(arguments);
+	return text;
+}
+
+const char *advise_cpu_list(struct advise_check *c, const struct cpuset *cpus)
+{
+	const char *list = cpuset_format(c->arena, cpus);
+
+	return *list ? list : "none";
+}
+
+const struct cmdline_word *advise_word(struct advise_check *c, const char *name)
+{
+	const struct cmdline_word *word = cmdline_last(c->cmdline, name);
+
+	if (word)
+		add_evidence(c->run, c->cmdline->path ? c->cmdline->path : "command line", word->text);
+	return word;
+}
+
+void advise_at_word(struct advise_check *c, struct advise_finding *finding, const struct cmdline_word *word)
+{
+	finding->path = c->cmdline->path;
+	finding->line = c->cmdline->first_line;
+	finding->column = word->column;
+}
+
+static bool rule_applies(const struct advise_rule *rule, const struct advise_check *c)
+{
+	const struct advise_subject *subject = c->subject;
+
+	if (subject->rule_prefixes) {
+		bool chosen = false;
+		const char *at = subject->rule_prefixes;
+
+		while (*at && !chosen) {
+			size_t length = strcspn(at, " ");
+
+			chosen = length && strncmp(rule->id, at, length) == 0;
+			at += length + strspn(at + length, " ");
+		}
+		if (!chosen)
+			return false;
+	}
+	if ((rule->needs & NEEDS_AMD) && !host_is_amd(c->host))
+		return false;
+	if ((rule->needs & NEEDS_METAL) && host_is_guest(c->host))
+		return false;
+	if ((rule->needs & NEEDS_CMDLINE) && !fact_known(&c->cmdline->line))
+		return false;
+	if ((rule->needs & NEEDS_TUNED) && !subject->profile && !c->host->daemons.tuned.profile_count)
+		return false;
+	return !(rule->needs & NEEDS_LINT) || subject->path;
+}
+
+static int compare_findings(const void *a, const void *b)
+{
+	const struct advise_finding *first = *(const struct advise_finding *const *)a;
+	const struct advise_finding *second = *(const struct advise_finding *const *)b;
+
+	return (first->severity > second->severity) - (first->severity < second->severity);
+}
+
+/* Worst first; a merge sort keeps the order of the table among equals. */
+static void sort_findings(struct advise_finding **findings, size_t count)
+{
+	for (size_t i = 1; i < count; i++) {
+		struct advise_finding *moving = findings[i];
+		size_t at = i;
+
+		for (; at > 0 && compare_findings(&findings[at - 1], &moving) > 0; at--)
+			findings[at] = findings[at - 1];
+		findings[at] = moving;
+	}
+}
+
+static void run_rule(struct advise_check *c, struct advise_result *result)
+{
+	struct advise_run *run = c->run;
+
+	advise_forget(c);
+	run->reported = false;
+	run->undecided = NULL;
+	run->root_helps = false;
+	c->rule->check(c);
+	if (run->undecided && !run->reported) {
+		run->unknowns = room_for_one(run->arena, run->unknowns, run->unknown_count, &run->unknown_room,
+					     sizeof(*run->unknowns));
+		run->unknowns[run->unknown_count++] =
+		    (struct advise_unknown){.rule = c->rule, .why = run->undecided, .root_helps = run->root_helps};
+	} else if (!run->reported) {
+		result->fine_count++;
+	}
+}
+
+struct advise_result *advise_run(const struct advise_subject *subject)
+{
+	struct arena *arena = arena_new();
+	struct advise_result *result = ARENA_NEW(arena, struct advise_result);
+	struct advise_run run = {.arena = arena};
+	struct advise_check check = {
+	    .subject = subject,
+	    .host = subject->host,
+	    .cmdline = subject->cmdline ? subject->cmdline : &subject->host->cmdline,
+	    .arena = arena,
+	    .run = &run,
+	};
+
+	result->arena = arena;
+	for (size_t i = 0; (check.rule = advise_rule_at(i)); i++) {
+		if (rule_applies(check.rule, &check))
+			run_rule(&check, result);
+		else
+			result->not_asked_count++;
+	}
+	sort_findings(run.findings, run.finding_count);
+	struct advise_finding *findings = ARENA_ARRAY(arena, run.finding_count, struct advise_finding);
+
+	for (size_t i = 0; i < run.finding_count; i++) {
+		findings[i] = *run.findings[i];
+		result->count_by_severity[findings[i].severity]++;
+	}
+	result->findings = findings;
+	result->finding_count = run.finding_count;
+	result->unknowns = run.unknowns;
+	result->unknown_count = run.unknown_count;
+	return result;
+}
+
+struct advise_result *advise_result_free(struct advise_result *result)
+{
+	if (result)
+		arena_free(result->arena);
+	return NULL;
+}
+
+void advise_result_free_pointer(struct advise_result **result)
+{
+	*result = advise_result_free(*result);
+}
+
+const char *advise_severity_name(enum advise_severity severity)
+{
+	static const char *const names[] = {[ADVISE_FAIL] = "fail",
+					    [ADVISE_WARN] = "warn",
+					    [ADVISE_ADVICE] = "advice",
+					    [ADVISE_INFO] = "info",
+					    [ADVISE_GOOD] = "good"};
+
+	return names[severity];
+}
+
+const char *advise_basis_name(enum advise_basis basis)
+{
+	static const char *const names[] = {[BASIS_STUDY] = "measured in a study",
+					    [BASIS_DOCUMENT] = "documented",
+					    [BASIS_REPORTS] = "reported by users",
+					    [BASIS_REASONED] = "reasoned"};
+
+	return names[basis];
+}

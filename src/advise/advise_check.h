@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns what predicates are written with. Every accessor notes the fact as evidence; advise_report() makes a finding of
+ * what was noted since the predicate began or since the last advise_forget().
+ *
+ *	static void check_c2(struct advise_check *c)
+ *	{
+ *		int64_t held_us;
+ *
+ *		if (!advise_number(c, &c->host->idle.dma_latency_us, &held_us))
+ *			return;
+ *		...
+ *		advise_report(c, "No core can enter %s", name);
+ *	}
+ */
+#ifndef HVTUNE_ADVISE_CHECK_H
+#define HVTUNE_ADVISE_CHECK_H
+
+#include "advise.h"
+#include "text.h"
+
+struct advise_check {
+	const struct advise_rule *rule;
+	const struct advise_subject *subject;
+	const struct host *host;
+	const struct host_cmdline *cmdline; /* never NULL; look at cmdline->line.state */
+	struct arena *arena;		    /* for texts of this run */
+	struct advise_run *run;		    /* private to advise.c */
+};
+
+/*
+ * Known? Then the value. Otherwise false: an absent fact is noted, an unreadable or implausible one makes the rule
+ * "could not be decided" unless the predicate reports something all the same.
+ */
+bool advise_number(struct advise_check *c, const struct fact *fact, int64_t *ret);
+bool advise_text(struct advise_check *c, const struct fact *fact, const char **ret);
+bool advise_switch(struct advise_check *c, const struct fact *fact, bool *ret);
+bool advise_cpus(struct advise_check *c, const struct fact *fact, const struct cpuset **ret);
+
+/* Note a fact as evidence without asking for its value; returns whether it is known. */
+bool advise_note(struct advise_check *c, const struct fact *fact);
+
+/* Note something that is no single fact (a group of policies, a word of a command line). */
+void advise_note_text(struct advise_check *c, const char *source, const char *format, ...) PRINTF_LIKE(3, 4);
+
+/* Drop the evidence noted so far: between the items of a loop. */
+void advise_forget(struct advise_check *c);
+
+/* Report a finding with the rule's severity; may be called several times. The returned finding may be refined. */
+struct advise_finding *advise_report(struct advise_check *c, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* The same with another severity than the rule's. */
+struct advise_finding *advise_report_as(struct advise_check *c, enum advise_severity severity, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+
+/* Text in the arena of the run. */
+const char *advise_printf(struct advise_check *c, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* "0-3,8": in the arena of the run. */
+const char *advise_cpu_list(struct advise_check *c, const struct cpuset *cpus);
+
+/* The last word with this name on the command line, noted as evidence; NULL when there is none. */
+const struct cmdline_word *advise_word(struct advise_check *c, const char *name);
+
+/* Set path, line and column of a finding to a word of the command line. */
+void advise_at_word(struct advise_check *c, struct advise_finding *finding, const struct cmdline_word *word);
+
+/* The tables, one per file; each ends with a NULL id. A new file is added to advise_tables[] in advise.c. */
+extern const struct advise_rule advise_cpufreq_rules[];
+extern const struct advise_rule advise_idle_rules[];
+extern const struct advise_rule advise_memory_rules[];
+extern const struct advise_rule advise_topology_rules[];
+extern const struct advise_rule advise_cmdline_rules[];
+extern const struct advise_rule advise_cmdline_cpu_rules[];
+extern const struct advise_rule advise_tuned_rules[];
+extern const struct advise_rule advise_daemon_rules[];
+extern const struct advise_rule advise_kvm_rules[];
+extern const struct advise_rule advise_security_rules[];
+extern const struct advise_rule advise_device_rules[];
+extern const struct advise_rule advise_system_rules[];
+
+#endif

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns terminal width, colour and flowed text. */
+#include "term.h"
+
+#include <langinfo.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "text.h"
+
+enum { NARROWEST = 40, WIDEST_TEXT = 118 };
+
+struct term term_of(FILE *out)
+{
+	struct term term = {.out = out, .width = 80};
+	const char *columns = getenv("COLUMNS");
+	const char *kind = getenv("TERM");
+	const char *no_colour = getenv("NO_COLOR");
+	int64_t number;
+	struct winsize size;
+	bool terminal = isatty(fileno(out)) == 1;
+
+	if (terminal && ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+		term.width = size.ws_col;
+	else if (columns && text_int(columns, 10, &number) == 0 && number > 0 && number < 1000)
+		term.width = (int)number;
+	term.width = MAX_OF(term.width, NARROWEST);
+	term.colour = terminal && !(no_colour && *no_colour) && !text_equal(kind, "dumb");
+	term.utf8 = text_equal(nl_langinfo(CODESET), "UTF-8");
+	return term;
+}
+
+const char *term_on(const struct term *term, enum term_colour colour)
+{
+	static const char *const sequences[] = {
+	    [TERM_PLAIN] = "\033[0m",	[TERM_BOLD] = "\033[1m",   [TERM_DIM] = "\033[2m",   [TERM_RED] = "\033[1;31m",
+	    [TERM_YELLOW] = "\033[33m", [TERM_GREEN] = "\033[32m", [TERM_BLUE] = "\033[34m", [TERM_CYAN] = "\033[36m",
+	};
+
+	return term->colour ? sequences[colour] : "";
+}
+
+int term_columns(const char *text)
+{
+	int columns = 0;
+
+	/* Every character that hvtune prints is one column wide; continuation bytes are none. */
+	for (; *text; text++)
+		columns += ((unsigned char)*text & 0xc0) != 0x80;
+	return columns;
+}
+
+void term_flow(const struct term *term, int indent, bool started, const char *text)
+{
+	int limit = MIN_OF(term->width, WIDEST_TEXT);
+	int column = indent;
+
+	if (!started)
+		(void)fprintf(term->out, "%*s", indent, "");
+	for (bool first = true; *text; first = false) {
+		size_t gap = strspn(text, " \n\t");
+
+		text += gap;
+		size_t length = strcspn(text, " \n\t");
+		int columns = 0;
+
+		if (!length)
+			break;
+		for (size_t i = 0; i < length; i++)
+			columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+		if (!first && column + 1 + columns > limit) {
+			(void)fprintf(term->out, "\n%*s", indent, "");
+			column = indent;
+		} else if (!first) {
+			(void)fputc(' ', term->out);
+			column++;
+		}
+		for (size_t i = 0; i < length; i++)
+			(void)fputc((unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i], term->out);
+		column += columns;
+		text += length;
+	}
+	(void)fputc('\n', term->out);
+}

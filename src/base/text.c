@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns number parsing and the shown forms of quantities. */
+#include "text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+
+bool text_has_word(const char *words, const char *separators, const char *word)
+{
+	size_t length = strlen(word);
+
+	while (*words) {
+		words += strspn(words, separators);
+		size_t this_length = strcspn(words, separators);
+
+		if (length && this_length == length && memcmp(words, word, length) == 0)
+			return true;
+		words += this_length;
+	}
+	return false;
+}
+
+const char *text_trim(struct arena *arena, const char *text)
+{
+	while (isspace((unsigned char)*text))
+		text++;
+	size_t length = strlen(text);
+
+	while (length && isspace((unsigned char)text[length - 1]))
+		length--;
+	return arena_strndup(arena, text, length);
+}
+
+int text_int(const char *text, int base, int64_t *ret)
+{
+	char *end;
+
+	while (isspace((unsigned char)*text))
+		text++;
+	errno = 0;
+	long long number = strtoll(text, &end, base);
+
+	if (end == text)
+		return -EINVAL;
+	if (errno == ERANGE)
+		return -ERANGE;
+	while (isspace((unsigned char)*end))
+		end++;
+	if (*end)
+		return -EINVAL;
+	*ret = number;
+	return 0;
+}
+
+int text_size(const char *text, int64_t *ret_bytes)
+{
+	static const char suffixes[] = "KMGT";
+	char *end;
+
+	while (isspace((unsigned char)*text))
+		text++;
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	errno = 0;
+	long long number = strtoll(text, &end, 0);
+
+	if (errno == ERANGE)
+		return -ERANGE;
+	const char *suffix = *end ? strchr(suffixes, toupper((unsigned char)*end)) : NULL;
+
+	if (suffix) {
+		int64_t factor = INT64_C(1024) << (10 * (suffix - suffixes));
+
+		if (__builtin_mul_overflow(number, factor, &number))
+			return -ERANGE;
+		end++;
+	}
+	while (isspace((unsigned char)*end))
+		end++;
+	if (*end)
+		return -EINVAL;
+	*ret_bytes = number;
+	return 0;
+}
+
+const char *text_kib(struct arena *arena, int64_t kib)
+{
+	static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB"};
+	size_t unit = 0;
+	double value = (double)kib;
+
+	while (unit + 1 < ARRAY_SIZE(units) && value >= 1024) {
+		value /= 1024;
+		unit++;
+	}
+	char number[32];
+
+	(void)snprintf(number, sizeof(number), "%.1f", value);
+	size_t length = strlen(number);
+
+	if (length > 2 && text_equal(number + length - 2, ".0"))
+		number[length - 2] = '\0';
+	return arena_printf(arena, "%s %s", number, units[unit]);
+}
+
+const char *text_khz(struct arena *arena, int64_t khz)
+{
+	if (khz >= 1000000)
+		return arena_printf(arena, "%.2f GHz", (double)khz / 1e6);
+	return arena_printf(arena, "%" PRId64 " MHz", khz / 1000);
+}
+
+int text_distance(const char *a, const char *b)
+{
+	enum { LONGEST = 64 };
+	size_t length_a = strlen(a), length_b = strlen(b);
+	int rows[3][LONGEST + 1];
+
+	if (length_a > LONGEST || length_b > LONGEST)
+		return text_equal(a, b) ? 0 : LONGEST;
+	for (size_t j = 0; j <= length_b; j++)
+		rows[0][j] = (int)j;
+	for (size_t i = 1; i <= length_a; i++) {
+		int *row = rows[i % 3], *before = rows[(i + 2) % 3], *before_that = rows[(i + 1) % 3];
+
+		row[0] = (int)i;
+		for (size_t j = 1; j <= length_b; j++) {
+			int best = before[j - 1] + (a[i - 1] != b[j - 1]);
+
+			best = MIN_OF(best, before[j] + 1);
+			best = MIN_OF(best, row[j - 1] + 1);
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+				best = MIN_OF(best, before_that[j - 2] + 1);
+			row[j] = best;
+		}
+	}
+	return rows[length_a % 3][length_b];
+}
+
+int text_compare_natural(const void *a, const void *b)
+{
+	return strverscmp(*(const char *const *)a, *(const char *const *)b);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns strict number parsing, comparisons of words and the forms in which quantities are shown.
+ */
+#ifndef HVTUNE_TEXT_H
+#define HVTUNE_TEXT_H
+
+#include <string.h>
+
+#include "arena.h"
+
+static inline bool text_equal(const char *a, const char *b)
+{
+	return a && b && strcmp(a, b) == 0;
+}
+
+static inline bool text_starts(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* Is `word` one of the words of `words`, which are separated by `separators`? */
+bool text_has_word(const char *words, const char *separators, const char *word);
+
+/* The text without white space around it. */
+const char *text_trim(struct arena *arena, const char *text);
+
+/*
+ * A whole decimal number ("-12", also with a newline after it), nothing else. `base` as strtoll's. -EINVAL or -ERANGE;
+ * *ret untouched then.
+ */
+int text_int(const char *text, int base, int64_t *ret);
+
+/* A size with an optional suffix K, M, G, T (powers of 1024, as in sysfs and on the kernel command line), in bytes. */
+int text_size(const char *text, int64_t *ret_bytes);
+
+/* "32 MiB", "1.5 GiB", "768 KiB": at most one decimal, none when it is a whole number. */
+const char *text_kib(struct arena *arena, int64_t kib);
+
+/* "3.25 GHz", "800 MHz". */
+const char *text_khz(struct arena *arena, int64_t khz);
+
+/* How many single-letter edits (insert, delete, replace, swap of neighbours) turn one word into the other. */
+int text_distance(const char *a, const char *b);
+
+/* Order names with numbers as people do: node2 before node10. For qsort on const char *. */
+int text_compare_natural(const void *a, const void *b);
+
+#endif

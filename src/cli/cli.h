@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns the command line: the tables of commands and options, from which parsing, --help and the checks of man pages and
+ * completion come.
+ */
+#ifndef HVTUNE_CLI_H
+#define HVTUNE_CLI_H
+
+#include "err.h"
+#include "host.h"
+#include "term.h"
+
+/* Exit codes of every command. */
+enum { EXIT_FINE = 0, EXIT_FINDINGS = 1, EXIT_USAGE = 2, EXIT_COULD_NOT = 3 };
+
+enum cli_option_id {
+	OPTION_HELP = 1,
+	OPTION_HOST,
+	OPTION_JSON,
+	OPTION_ALL,
+	OPTION_TIMING,
+	OPTION_SVG,
+	OPTION_OUTPUT,
+	OPTION_MARKDOWN,
+	OPTION_FORCE,
+	OPTION_LIST,
+	OPTION_KIND,
+	OPTION_COUNT,
+};
+
+struct cli_option {
+	enum cli_option_id id;
+	const char *name;     /* "host" */
+	char letter;	      /* 'H', or 0 */
+	const char *argument; /* "WHAT", or NULL when it takes none */
+	const char *help;
+};
+
+struct cli {
+	const struct cli_command *command;
+	const char
+	    *values[OPTION_COUNT]; /* argument of an option that was given, "" for one without; NULL: not given */
+	char **arguments;	   /* what follows the options */
+	int argument_count;
+	struct term out;
+};
+
+struct cli_command {
+	const char *name;
+	const char *arguments;		   /* "[SUBJECT...]" for the usage line */
+	const char *summary;		   /* one line for `hvtune help` */
+	const char *description;	   /* a paragraph for --help */
+	const enum cli_option_id *options; /* ended by 0; --help is always there */
+	int (*run)(struct cli *cli);	   /* returns an exit code */
+};
+
+static inline bool cli_given(const struct cli *cli, enum cli_option_id id)
+{
+	return cli->values[id] != NULL;
+}
+
+/* All commands; ends with a NULL name. All options; ends with id 0. */
+extern const struct cli_command cli_commands[];
+extern const struct cli_option cli_options[];
+
+/* Print the error and give the exit code that belongs to it. */
+int cli_fail(const struct err *err);
+
+/* One line to standard error and EXIT_USAGE. */
+int cli_usage(const struct cli *cli, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Open the host that --host names (or this machine). 0, or an exit code after printing why not. */
+int cli_open_host(const struct cli *cli, struct host **ret);
+
+/* For --timing: where the time went, to standard error. */
+void cli_print_timing(const struct cli *cli, const struct host *host);
+
+int cmd_capture(struct cli *cli);
+int cmd_check(struct cli *cli);
+int cmd_explain(struct cli *cli);
+int cmd_lint(struct cli *cli);
+int cmd_show(struct cli *cli);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns `hvtune show`. */
+#include <errno.h>
+
+#include "cli.h"
+#include "report.h"
+#include "text.h"
+
+static int list_subjects(void)
+{
+	size_t count;
+	const struct host_subject *subjects = host_subjects(&count);
+
+	for (size_t i = 0; i < count; i++)
+		(void)printf("%-12s %s\n", subjects[i].name, subjects[i].title);
+	return EXIT_FINE;
+}
+
+static bool is_subject(const char *name)
+{
+	size_t count;
+	const struct host_subject *subjects = host_subjects(&count);
+
+	for (size_t i = 0; i < count; i++)
+		if (text_equal(subjects[i].name, name))
+			return true;
+	return false;
+}
+
+static int write_svg(const struct cli *cli, const struct host *host)
+{
+	const char *path = cli->values[OPTION_SVG];
+	bool to_stdout = text_equal(path, "-");
+	struct err err = {0};
+	FILE *out = to_stdout ? stdout : fopen(path, "we");
+
+	if (!out) {
+		(void)err_set(&err, errno, path, "cannot write the picture: %s", strerror(errno));
+		return cli_fail(&err);
+	}
+	int r = report_topology_svg(out, host);
+
+	if (!to_stdout && fclose(out) != 0 && r == 0)
+		r = -errno;
+	if (r < 0) {
+		(void)err_set(&err, -r, path, "cannot write the picture: %s", strerror(-r));
+		return cli_fail(&err);
+	}
+	return EXIT_FINE;
+}
+
+int cmd_show(struct cli *cli)
+{
+	CLEANUP(host_close_pointer) struct host *host = NULL;
+	const char *const *names = (const char *const *)cli->arguments;
+	size_t count = (size_t)cli->argument_count;
+	bool topology_only = count == 1 && text_equal(names[0], "topology");
+
+	if (cli_given(cli, OPTION_LIST))
+		return list_subjects();
+	for (size_t i = 0; i < count; i++)
+		if (!is_subject(names[i]))
+			return cli_usage(cli, "there is no subject \"%s\"; `hvtune show --list` names them", names[i]);
+	int r = cli_open_host(cli, &host);
+
+	if (r)
+		return r;
+	if (cli_given(cli, OPTION_SVG))
+		r = write_svg(cli, host);
+	else if (cli_given(cli, OPTION_JSON))
+		(void)report_json_print(stdout, topology_only ? report_topology_json(host)
+							      : report_facts_json(host, names, count));
+	else if (topology_only)
+		report_topology(&cli->out, host);
+	else
+		report_facts(&cli->out, host, names, count);
+	cli_print_timing(cli, host);
+	return r;
+}

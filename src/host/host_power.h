@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns which sources of power and energy the host has. Reading them over time is the business of src/meter.
+ */
+#ifndef HVTUNE_HOST_POWER_H
+#define HVTUNE_HOST_POWER_H
+
+#include "fact.h"
+
+struct host;
+struct host_rows;
+
+struct power_source {
+	const char *kind;     /* "powercap", "perf", "hwmon", "hsmp", "ipmi" */
+	const char *name;     /* "package-0", "power_meter" */
+	const char *boundary; /* "package", "socket", "board", "core" */
+	struct fact usable;   /* switch: readable now; unreadable says what it takes (root) */
+};
+
+struct host_power {
+	struct power_source *sources; /* energy or power only; temperature sensors are not among them */
+	int count;
+	struct fact energy;	 /* switch: is there any source; absent with a note: power is unknown here, not 0 W */
+	struct fact temperature; /* text: hwmon names that give temperatures ("k10temp") */
+};
+
+void host_power_read(struct host *host);
+void host_power_rows(const struct host *host, struct host_rows *rows);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns how results are shown: findings and facts as text and JSON, the topology as boxes and as SVG.
+ */
+#ifndef HVTUNE_REPORT_H
+#define HVTUNE_REPORT_H
+
+#include <jansson.h>
+
+#include "advise.h"
+#include "term.h"
+
+/* Raised when a field of any JSON output changes its meaning or goes away; new fields do not raise it. */
+enum { REPORT_SCHEMA = 1 };
+
+/* {"schema": 1, "command": ..., "hvtune": version, "host": {...}}: the start of every JSON output. Caller owns it. */
+json_t *report_json_start(const char *command, const struct host *host);
+
+/* Print JSON, sorted keys kept in order, with a newline; decrefs. 0 or -EIO. */
+int report_json_print(FILE *out, json_t *json);
+
+/* A fact as JSON: {"name","state","value","unit","source","note"}. */
+json_t *report_json_fact(const struct fact *fact);
+
+/* Findings. `all`: also INFO and GOOD. */
+void report_findings(const struct term *term, const struct host *host, const struct advise_result *result, bool all);
+json_t *report_findings_json(const struct host *host, const struct advise_result *result, const char *command);
+
+/* A page of Markdown: as it is, or laid out for the terminal. */
+void report_page(const struct term *term, const char *page, bool markdown);
+
+/* Facts of the subjects for which `names` has a word; NULL: all. */
+void report_facts(const struct term *term, const struct host *host, const char *const *names, size_t count);
+json_t *report_facts_json(const struct host *host, const char *const *names, size_t count);
+
+/* The topology as boxes: package > node > CCX > core with its threads; equal CCXs are folded to fit the width. */
+void report_topology(const struct term *term, const struct host *host);
+json_t *report_topology_json(const struct host *host);
+
+/* The same as one SVG picture. 0 or a negative errno. */
+int report_topology_svg(FILE *out, const struct host *host);
+
+#endif

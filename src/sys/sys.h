@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns the one door to the machine: every file, directory and link that hvtune looks at is read here, below a root, and
+ * only read. Each look is remembered with its outcome and the time it took, so that a second look is free, a finding
+ * can show what it saw, and `hvtune capture` can write exactly what was asked.
+ *
+ * A door opens on a directory (the running machine is the directory "/") or on an archive held in memory.
+ */
+#ifndef HVTUNE_SYS_H
+#define HVTUNE_SYS_H
+
+#include "arena.h"
+#include "err.h"
+
+enum sys_state {
+	SYS_ABSENT,	/* there is no such file, or not on this kernel or machine */
+	SYS_VALUE,	/* it was read */
+	SYS_UNREADABLE, /* it is there but refused: errnum says why (EACCES, EINVAL of EPP, EBUSY, ELOOP, EFBIG...) */
+};
+
+enum sys_kind { SYS_FILE, SYS_DIR, SYS_LINK };
+
+/* One look at one path. Lives as long as the door. */
+struct sys_look {
+	const char *path; /* absolute, as asked: "/proc/cmdline" */
+	enum sys_kind kind;
+	enum sys_state state;
+	int errnum;		  /* positive errno for SYS_UNREADABLE, else 0 */
+	const char *data;	  /* SYS_FILE: contents, NUL after them; SYS_LINK: the target. NULL unless SYS_VALUE */
+	size_t size;		  /* bytes in data without the NUL */
+	const char *const *names; /* SYS_DIR: `size` names in natural order (node2 before node10), without . and .. */
+	uint32_t took_us;	  /* the time of the first look */
+	struct sys_look *next;	  /* in the order of the looks; see sys_first_look() */
+};
+
+struct sys;
+
+/* Open the door on a directory. `root` "/" is this machine. -ENOENT, -ENOTDIR, -EACCES with a clear err. */
+int sys_open_dir(const char *root, struct sys **ret, struct err *err);
+
+/*
+ * Open the door on an archive (any format and compression of libarchive): one that hvtune captured, or a plain archive
+ * of a sysfs/proc tree, whose root is found by itself. Nothing is unpacked to disk. Refused with one line: entries that
+ * leave the archive ("..", links out), more than 512 MiB or 500,000 entries, damaged or foreign files.
+ */
+int sys_open_archive(const char *path, struct sys **ret, struct err *err);
+
+/* A door behind which nothing is: for hosts known only from a topology or an lscpu text. `name` is kept for messages.
+ */
+struct sys *sys_open_nothing(const char *name);
+
+struct sys *sys_close(struct sys *sys);	  /* takes NULL, returns NULL */
+void sys_close_pointer(struct sys **sys); /* for CLEANUP() */
+
+/* Is this the running machine, read as "/"? */
+bool sys_is_live(const struct sys *sys);
+
+/* What was opened, as given. */
+const char *sys_name(const struct sys *sys);
+
+/* The directory that the door is on, or NULL (archives, nothing): for libraries that take a root of their own. */
+const char *sys_root(const struct sys *sys);
+
+/*
+ * Read a whole file of at most 8 MiB. Never NULL: look at ->state. A path is absolute; ".." in it is refused as absent.
+ * Links are followed inside the root only.
+ */
+const struct sys_look *sys_read(struct sys *sys, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* The names in a directory. */
+const struct sys_look *sys_list(struct sys *sys, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* The target of a symbolic link, not followed. */
+const struct sys_look *sys_link(struct sys *sys, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* Does the path exist as a directory that can be listed, or as a file? Counts as a look of that kind. */
+bool sys_has_dir(struct sys *sys, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/*
+ * The kernel log: SYS_FILE look at "/dev/kmsg", one message a line, without the prefix of /dev/kmsg; only lines that
+ * contain one of a fixed list of words that hvtune's facts ask for (see sys_log.c), so that a capture holds no more.
+ */
+const struct sys_look *sys_kernel_log(struct sys *sys);
+
+/* All looks so far, in order. */
+const struct sys_look *sys_first_look(const struct sys *sys);
+
+/* Number of looks that went to the machine, and the time they took together. */
+size_t sys_look_count(const struct sys *sys);
+uint64_t sys_look_time_us(const struct sys *sys);
+
+/* Text of a captured side file (such as "hwloc.xml") of an archive that hvtune wrote, or NULL. `ret_size` may be NULL.
+ */
+const char *sys_capture_part(const struct sys *sys, const char *name, size_t *ret_size);
+
+/* "permission denied", "invalid argument"...: the words used for errnum everywhere. */
+const char *sys_reason(int errnum);
+
+#endif

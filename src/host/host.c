@@ -175,3 +175,9 @@ void host_rows_add(struct host_rows *rows, const char *label, const struct fact 
 	}
 	rows->rows[rows->count++] = (struct host_row){.section = rows->section, .label = label, .fact = *fact};
 }
+
+void host_rows_add_on(struct host_rows *rows, const char *label, const struct fact *fact, const struct cpuset *cpus)
+{
+	host_rows_add(rows, label, fact);
+	rows->rows[rows->count - 1].cpus = cpuset_format(rows->arena, cpus);
+}

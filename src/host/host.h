@@ -85,6 +85,7 @@ const char *host_summary(const struct host *host, struct arena *arena);
 struct host_row {
 	const char *section; /* a heading when it differs from the row before; may be NULL */
 	const char *label;
+	const char *cpus; /* the CPUs that it holds for, as a list; NULL: it is of the whole host */
 	struct fact fact;
 };
 
@@ -96,6 +97,8 @@ struct host_rows {
 };
 
 void host_rows_add(struct host_rows *rows, const char *label, const struct fact *fact);
+/* The same for a fact that only these CPUs have: "governor  powersave on 0-63". */
+void host_rows_add_on(struct host_rows *rows, const char *label, const struct fact *fact, const struct cpuset *cpus);
 
 struct host_subject {
 	const char *name;  /* "cpufreq" */

@@ -18,8 +18,11 @@ struct idle_state {
 	struct fact name, desc;		      /* text */
 	struct fact latency_us, residency_us; /* numbers, of CPU 0 */
 	struct fact usage, time_us;	      /* numbers, of CPU 0 */
-	struct cpuset disabled_on;	      /* CPUs on which `disable` is set */
-	bool allowed;			      /* neither disabled on all CPUs nor above the latency that is held */
+	struct fact default_status;	      /* text: "enabled", "disabled" by the driver; only read when disabled */
+	struct cpuset disabled_on;	      /* CPUs on which `disable` is set; not looked at for POLL */
+	struct cpuset allowed_on;	      /* online CPUs on which neither `disable` nor a latency shuts it out */
+	bool polls;			      /* state 0 as a busy loop, no sleep */
+	bool allowed;			      /* on at least one CPU */
 };
 
 struct idle_holder {
@@ -36,9 +39,13 @@ struct host_idle {
 	struct idle_holder *holders;
 	int holder_count;
 	struct cpuset resume_limited_on; /* CPUs with pm_qos_resume_latency_us other than 0 */
-	struct fact resume_latency;	 /* text: of the first such CPU; absent when none */
+	struct fact resume_latency;	 /* text: of the first such CPU ("n/a": only POLL); absent when none */
 };
 
+/*
+ * Linux allows a state whose latency is at most the limit of a CPU: the smaller one of the request on cpu_dma_latency
+ * and of its pm_qos_resume_latency_us (drivers/cpuidle/governor.c).
+ */
 /* The deepest state, or NULL; the deepest one that is allowed now, or NULL. */
 const struct idle_state *host_idle_deepest(const struct host_idle *idle);
 const struct idle_state *host_idle_deepest_allowed(const struct host_idle *idle);

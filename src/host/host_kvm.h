@@ -21,10 +21,13 @@ struct host_kvm {
 	struct fact module_kvm, module_vendor, module_vhost_net; /* switches: loaded or built in */
 	struct fact device;					 /* switch: /dev/kvm is there */
 	struct fact halt_poll_ns;				 /* number */
-	struct fact npt, nested, avic, nx_huge_pages;		 /* switches (nx_huge_pages also "auto": text) */
+	struct fact npt, nested, avic, nx_huge_pages;		 /* switches; on Intel npt is ept, avic enable_apicv */
 	struct kvm_parameter *parameters;			 /* all that are readable */
 	int parameter_count;
 };
+
+/* The value of a module's parameter, or NULL when the module or the parameter is not there. */
+const struct fact *host_kvm_parameter(const struct host_kvm *kvm, const char *module, const char *name);
 
 void host_kvm_read(struct host *host);
 void host_kvm_rows(const struct host *host, struct host_rows *rows);

@@ -19,6 +19,9 @@ json_t *report_json_start(const char *command, const struct host *host);
 /* Print JSON, sorted keys kept in order, with a newline; decrefs. 0 or -EIO. */
 int report_json_print(FILE *out, json_t *json);
 
+/* A foreign text as JSON: null for NULL, "(not UTF-8)" for what is no UTF-8. */
+json_t *report_json_text(const char *text);
+
 /* A fact as JSON: {"name","state","value","unit","source","note"}. */
 json_t *report_json_fact(const struct fact *fact);
 

@@ -11,11 +11,70 @@ static bool is_chosen(const struct host_subject *subject, const char *const *nam
 	return !names || count == 0;
 }
 
+enum { LABEL_INDENT = 4, LABEL_LONGEST = 32 };
+
+static int label_width(const struct host_rows *rows)
+{
+	int width = 16;
+
+	for (size_t i = 0; i < rows->count; i++)
+		width = MAX_OF(width, term_columns(rows->rows[i].label));
+	return MIN_OF(width, LABEL_LONGEST);
+}
+
+static enum term_colour state_colour(const struct fact *fact)
+{
+	static const enum term_colour colours[] = {[FACT_ABSENT] = TERM_DIM,
+						   [FACT_VALUE] = TERM_PLAIN,
+						   [FACT_UNREADABLE] = TERM_YELLOW,
+						   [FACT_IMPLAUSIBLE] = TERM_RED};
+
+	return colours[fact->state];
+}
+
+/* "governor   powersave on 0-63"; the label only where it differs from the row above. */
+static void print_row(const struct term *term, struct arena *arena, const struct host_row *row, bool repeated,
+		      int width)
+{
+	const char *label = repeated ? "" : row->label;
+	const char *shown = fact_shown(arena, &row->fact);
+	enum term_colour colour = state_colour(&row->fact);
+	int gap = MAX_OF(width - term_columns(label), 0) + 2;
+	int indent = LABEL_INDENT + MAX_OF(width, term_columns(label)) + 2;
+
+	if (row->cpus)
+		shown = arena_printf(arena, "%s on %s", shown, *row->cpus ? row->cpus : "no CPU");
+	(void)fprintf(term->out, "%*s%s%*s%s", LABEL_INDENT, "", label, gap, "",
+		      colour == TERM_PLAIN ? "" : term_on(term, colour));
+	term_flow(term, indent, true, *shown ? shown : "(empty)");
+	if (colour != TERM_PLAIN)
+		(void)fputs(term_on(term, TERM_PLAIN), term->out);
+}
+
+static void print_rows(const struct term *term, struct arena *arena, const struct host_rows *rows)
+{
+	const char *section = NULL;
+	int width = label_width(rows);
+
+	for (size_t i = 0; i < rows->count; i++) {
+		const struct host_row *row = &rows->rows[i];
+		bool same_section = row->section == section || text_equal(row->section, section);
+		bool repeated = i && same_section && text_equal(row->label, rows->rows[i - 1].label);
+
+		if (!same_section && row->section)
+			(void)fprintf(term->out, "  %s%s%s\n", term_on(term, TERM_CYAN), row->section,
+				      term_on(term, TERM_PLAIN));
+		section = row->section;
+		print_row(term, arena, row, repeated, width);
+	}
+}
+
 void report_facts(const struct term *term, const struct host *host, const char *const *names, size_t count)
 {
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 	size_t subject_count;
 	const struct host_subject *subjects = host_subjects(&subject_count);
+	bool first = true;
 
 	for (size_t i = 0; i < subject_count; i++) {
 		struct host_rows rows = {.arena = arena};
@@ -23,11 +82,10 @@ void report_facts(const struct term *term, const struct host *host, const char *
 		if (!is_chosen(&subjects[i], names, count))
 			continue;
 		subjects[i].rows(host, &rows);
-		(void)fprintf(term->out, "%s%s%s\n", term_on(term, TERM_BOLD), subjects[i].title,
+		(void)fprintf(term->out, "%s%s%s%s\n", first ? "" : "\n", term_on(term, TERM_BOLD), subjects[i].title,
 			      term_on(term, TERM_PLAIN));
-		for (size_t j = 0; j < rows.count; j++)
-			(void)fprintf(term->out, "  %-28s %s\n", rows.rows[j].label,
-				      fact_shown(arena, &rows.rows[j].fact));
+		first = false;
+		print_rows(term, arena, &rows);
 	}
 }
 
@@ -51,9 +109,11 @@ json_t *report_facts_json(const struct host *host, const char *const *names, siz
 		for (size_t j = 0; j < rows.count; j++) {
 			json_t *fact = report_json_fact(&rows.rows[j].fact);
 
-			json_object_set_new(fact, "label", json_string(rows.rows[j].label));
+			json_object_set_new(fact, "label", report_json_text(rows.rows[j].label));
+			if (rows.rows[j].cpus)
+				json_object_set_new(fact, "cpus", json_string(rows.rows[j].cpus));
 			if (rows.rows[j].section)
-				json_object_set_new(fact, "section", json_string(rows.rows[j].section));
+				json_object_set_new(fact, "section", report_json_text(rows.rows[j].section));
 			json_array_append_new(list, fact);
 		}
 		json_object_set_new(all, subjects[i].name, list);

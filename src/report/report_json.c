@@ -6,7 +6,7 @@
 #include "report.h"
 #include "text.h"
 
-static json_t *text_or_null(const char *text)
+json_t *report_json_text(const char *text)
 {
 	json_t *json = text ? json_string(text) : NULL;
 
@@ -31,22 +31,22 @@ json_t *report_json_fact(const struct fact *fact)
 	else if (fact_known(fact) && fact->type == FACT_SWITCH)
 		value = json_boolean(fact->number);
 	else if (fact_known(fact) && fact->type == FACT_TEXT)
-		value = text_or_null(fact->text);
+		value = report_json_text(fact->text);
 	else if (fact_known(fact)) {
 		struct arena *arena = arena_new();
 
 		value = json_string(cpuset_format(arena, fact->cpus));
 		(void)arena_free(arena);
 	}
-	json_object_set_new(json, "name", text_or_null(fact->name));
+	json_object_set_new(json, "name", report_json_text(fact->name));
 	json_object_set_new(json, "state", json_string(states[fact->state]));
 	json_object_set_new(json, "value", value);
 	if (fact_known(fact) && fact->type == FACT_NUMBER && (size_t)fact->unit < ARRAY_SIZE(units) &&
 	    units[fact->unit])
 		json_object_set_new(json, "unit", json_string(units[fact->unit]));
-	json_object_set_new(json, "source", text_or_null(fact->source));
+	json_object_set_new(json, "source", report_json_text(fact->source));
 	if (fact->note)
-		json_object_set_new(json, "note", text_or_null(fact->note));
+		json_object_set_new(json, "note", report_json_text(fact->note));
 	return json;
 }
 
@@ -59,7 +59,7 @@ json_t *report_json_start(const char *command, const struct host *host)
 	json_object_set_new(json, "command", json_string(command));
 	json_object_set_new(json, "hvtune", json_string(HVTUNE_VERSION));
 	if (host)
-		json_object_set_new(json, "host", text_or_null(host_summary(host, arena)));
+		json_object_set_new(json, "host", report_json_text(host_summary(host, arena)));
 	(void)arena_free(arena);
 	return json;
 }

@@ -133,7 +133,7 @@ static int read_number(struct cursor *cursor, int *ret)
 /* One range with its optional stride, "10-15:2/4": of each group of 4, the first 2. */
 static int read_range(struct cursor *cursor, struct cpuset *set)
 {
-	int first, last, used = 1, group = 1;
+	int first = 0, last = 0, used = 1, group = 1;
 	int r = read_number(cursor, &first);
 
 	if (r < 0)
@@ -207,7 +207,8 @@ int cpuset_parse_mask(const char *text, struct cpuset *ret, struct err *err)
 	for (const char *at = end; at > text;) {
 		char c = *--at;
 
-		if (c == ',') {
+		/* "ff," and "f,,f": a comma stands between two words, never alone. */
+		if (c == ',' && word_bits && at > text) {
 			bit += 32 - word_bits;
 			word_bits = 0;
 			continue;

@@ -45,6 +45,7 @@ struct cpuset cpuset_minus(const struct cpuset *a, const struct cpuset *b);
 int cpuset_first(const struct cpuset *set);	      /* -1 when empty */
 int cpuset_next(const struct cpuset *set, int after); /* the next member above `after`, -1 at the end */
 struct cpuset cpuset_range(int first, int last);      /* first..last, both inclusive */
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): `cpu` is declared here and cannot stand in parentheses. */
 #define CPUSET_FOREACH(cpu, set) for (int cpu = cpuset_first(set); cpu >= 0; cpu = cpuset_next(set, cpu))
 
 /*

@@ -24,16 +24,19 @@ struct device {
 	struct fact rx_queues, tx_queues; /* numbers: NICs */
 	struct fact vfs_total, vfs_now;	  /* numbers: SR-IOV */
 	bool vfio;			  /* bound to vfio-pci */
+	bool is_up;			  /* NICs: operstate is up */
 };
 
 struct host_devices {
 	struct device *list;
 	int count;
+	bool cut;			  /* more devices than are listed here (256) */
+	struct fact iommu_listed;	  /* switch, on when /sys/class/iommu can be listed at all */
 	struct fact iommu;		  /* text: names of /sys/class/iommu; absent when the IOMMU is off */
 	struct fact iommu_groups;	  /* number */
 	struct fact iommu_default;	  /* text: type of the first group: "identity", "DMA", "DMA-FQ" */
 	struct fact irq_default_affinity; /* CPU set: /proc/irq/default_smp_affinity */
-	struct fact irqbalance_banned;	  /* text: IRQBALANCE_BANNED_CPULIST or _CPUS of its configuration */
+	struct fact irqbalance_banned;	  /* CPU set: IRQBALANCE_BANNED_CPULIST or _CPUS of its configuration */
 };
 
 void host_devices_read(struct host *host);

@@ -19,6 +19,7 @@ struct mitigation {
 };
 
 struct host_mitigations {
+	struct fact directory; /* switch, on when the kernel lists vulnerabilities (4.15 and later) */
 	struct mitigation *list;
 	int count;
 };

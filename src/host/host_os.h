@@ -31,8 +31,9 @@ struct host_os {
 	struct fact proxmox;		  /* switch: /etc/pve or pve-manager is there */
 	struct fact boot_loader;	  /* text, derived, with the reason in ->source */
 	enum os_boot_loader loader;
-	struct fact clocksource;			      /* text: current_clocksource */
-	struct fact clocksource_available;		      /* text */
+	const char *family;		   /* words of ID and ID_LIKE; "" when not known; never NULL after a read */
+	struct fact clocksource;	   /* text: current_clocksource */
+	struct fact clocksource_available; /* text */
 	struct fact vendor, product, bios_version, bios_date; /* text: /sys/class/dmi/id */
 	struct fact hypervisor;	   /* text: kind of hypervisor under this host ("KVM", "VMware"...); absent on metal */
 	struct fact container;	   /* text: "docker", "lxc"... when hvtune itself runs in a container; else absent */
@@ -47,6 +48,9 @@ const char *host_os_pm_profile_name(int64_t profile);
 
 /* Is the profile one of the server profiles on which amd_pstate has other default rules (4, 5 and 7)? */
 bool host_os_pm_profile_is_server(int64_t profile);
+
+/* How a word gets onto this host's kernel command line for good, as one phrase. Never NULL. */
+const char *host_os_boot_by_hand(const struct host_os *os);
 
 void host_os_read(struct host *host);
 void host_os_rows(const struct host *host, struct host_rows *rows);

@@ -24,6 +24,7 @@ struct host_cpu {
 	const char *zen_name; /* "Zen 4", or NULL */
 	const char *codename; /* "Genoa", or NULL */
 	bool is_amd;	      /* AuthenticAMD or HygonGenuine */
+	bool one_l3_per_ccd;  /* on this part each core complex die has one L3 group, by family and model */
 
 	struct fact online, present, possible, offline; /* CPU sets of /sys/devices/system/cpu */
 	struct fact isolated, nohz_full;		/* CPU sets; empty is a value */
@@ -38,8 +39,14 @@ bool host_cpu_has_flag(const struct host_cpu *cpu, const char *flag);
 /* The CPUs to count on: online, or all known ones. */
 const struct cpuset *host_cpu_online(const struct host *host);
 
-/* Fill cpu->zen, zen_name, codename and is_amd from vendor, family, model and name. */
+/* Present CPUs that are not on line. Slots that firmware only declares (possible, never present) are not among them. */
+struct cpuset host_cpu_switched_off(const struct host *host);
+
+/* Fill cpu->zen, zen_name, codename, one_l3_per_ccd and is_amd from vendor, family, model and name. */
 void host_cpu_name_generation(struct host_cpu *cpu);
+
+/* Make every fact absent, with its name; `source` must outlive the facts. For hosts without /proc and /sys. */
+void host_cpu_forget(struct host_cpu *cpu, const char *source);
 
 void host_cpu_read(struct host *host);
 void host_cpu_rows(const struct host *host, struct host_rows *rows);

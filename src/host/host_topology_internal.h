@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns what the files of host_topology*.c share: sets of CPUs are gathered by one of the sources (hwloc, or the lists
+ * of sysfs through the door), then host_topology.c orders them and derives everything else, in the same way for all.
+ */
+#ifndef HVTUNE_HOST_TOPOLOGY_INTERNAL_H
+#define HVTUNE_HOST_TOPOLOGY_INTERNAL_H
+
+#include "host.h"
+
+struct topology_die {
+	struct cpuset cpus;
+	int os_die;
+};
+
+struct topology_gather {
+	struct host *host;
+	struct cpuset cpus; /* all that the source knows */
+	struct topology_die *dies;
+	int die_count;
+	int package_room, die_room, l3_room, core_room;
+	bool has_nodes; /* the source has filled topology.nodes (hwloc XML, synthetic) */
+	const char *source;
+};
+
+/* Append; an empty set is ignored. */
+void topology_add_package(struct topology_gather *gather, const struct cpuset *cpus, int os_package);
+void topology_add_die(struct topology_gather *gather, const struct cpuset *cpus, int os_die);
+void topology_add_l3(struct topology_gather *gather, const struct cpuset *cpus, int64_t size_kib);
+void topology_add_core(struct topology_gather *gather, const struct cpuset *cpus, int os_core_id);
+
+/* Source 1: hwloc on a live host or a directory; `text` NULL. With text: hwloc XML (size > 0) or synthetic (size 0). */
+int topology_gather_hwloc(struct topology_gather *gather, const char *text, size_t size, struct err *err);
+
+/* Source 2: the lists in /sys/devices/system/cpu, through the door. False when there are none. */
+bool topology_gather_lists(struct topology_gather *gather);
+
+/* /sys/devices/system/node through the door; sets node_known. Needs the packages. */
+void topology_read_nodes(struct host *host);
+
+/* Fill what follows from nodes, packages and L3 groups: nodes of L3s, packages of nodes, conflict, NPS, L3 as NUMA. */
+void topology_judge_nodes(struct host *host);
+
+#endif

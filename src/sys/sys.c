@@ -203,12 +203,17 @@ const struct sys_look *sys_remember(struct sys *sys, const char *path, enum sys_
 	return look;
 }
 
-static uint64_t now_us(void)
+uint64_t sys_now_us(void)
 {
 	struct timespec now;
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+}
+
+int sys_ask_file(struct sys *sys, const char *path, const char **ret_data, size_t *ret_size)
+{
+	return sys->backend->read(sys->self, sys->arena, path, ret_data, ret_size);
 }
 
 /* A path may only go down: names from foreign trees are put into paths. */
@@ -259,10 +264,10 @@ static PRINTF_LIKE(3, 0) const
 	if (known)
 		return known;
 	struct sys_look *fresh = add_look(sys, path, kind);
-	uint64_t start_us = now_us();
+	uint64_t start_us = sys_now_us();
 
 	settle(fresh, look_at(sys, fresh));
-	fresh->took_us = (uint32_t)(now_us() - start_us);
+	fresh->took_us = (uint32_t)(sys_now_us() - start_us);
 	sys->took_us += fresh->took_us;
 	return fresh;
 }

@@ -35,6 +35,11 @@ struct sys_look {
 
 struct sys;
 
+/* What can be opened as a host, for the hints of messages. */
+#define SYS_HOST_KINDS                                                                                                 \
+	"a host is a directory or archive (tar, cpio, zip, 7z) with sys/ and proc/, a capture, an hwloc XML file, an " \
+	"lscpu text (plain or -J), or an hwloc synthetic description"
+
 /* Open the door on a directory. `root` "/" is this machine. -ENOENT, -ENOTDIR, -EACCES with a clear err. */
 int sys_open_dir(const char *root, struct sys **ret, struct err *err);
 

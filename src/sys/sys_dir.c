@@ -27,7 +27,13 @@ static void close_fd(int *fd)
 		(void)close(*fd);
 }
 
-/* O_NONBLOCK keeps a FIFO or a tty in a foreign tree from stopping us. */
+static const char *relative_of(const char *path)
+{
+	path += strspn(path, "/");
+	return *path ? path : ".";
+}
+
+/* O_NONBLOCK keeps a FIFO or a tty from stopping us. */
 static int open_below(const struct dir_door *door, const char *path, int flags)
 {
 	flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
@@ -36,20 +42,88 @@ static int open_below(const struct dir_door *door, const char *path, int flags)
 
 		return fd < 0 ? -errno : fd;
 	}
-	const char *relative = path + strspn(path, "/");
 	struct open_how how = {.flags = (uint64_t)flags, .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS};
-	long fd = syscall(SYS_openat2, door->root_fd, *relative ? relative : ".", &how, sizeof(how));
+	long fd = syscall(SYS_openat2, door->root_fd, relative_of(path), &how, sizeof(how));
 
 	return fd < 0 ? -errno : (int)fd;
 }
 
+/*
+ * Opening a device can wait or do something (a watchdog starts, a tape rewinds), so a thing that is no file is not
+ * opened at all: absent. On the running machine only /dev holds such things; a foreign tree may hold them anywhere.
+ */
+static int refuse_device(const struct dir_door *door, const char *path)
+{
+	struct stat info;
+
+	if (!door->confined) {
+		if (!text_starts(path, "/dev/") || (stat(path, &info) == 0 && S_ISREG(info.st_mode)))
+			return 0;
+		return -ENOENT;
+	}
+	if (fstatat(door->root_fd, relative_of(path), &info, AT_SYMLINK_NOFOLLOW) < 0)
+		return 0; /* opening will tell */
+	if (S_ISLNK(info.st_mode)) {
+		CLEANUP(close_fd) int fd = open_below(door, path, O_PATH);
+
+		if (fd < 0)
+			return fd;
+		if (fstat(fd, &info) < 0)
+			return -errno;
+	}
+	return S_ISREG(info.st_mode) || S_ISDIR(info.st_mode) ? 0 : -ENOENT;
+}
+
+/*
+ * The effective limit is read as exactly four bytes: the kernel takes other lengths too, but hands out a native s32
+ * (kernel/power/qos.c, cpu_latency_qos_read). Opening it for reading asks for the default, which limits nothing.
+ */
+static int read_latency(struct arena *arena, const char *path, const char **ret_data, size_t *ret_size)
+{
+	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat info;
+	char value[4];
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &info) < 0)
+		return -errno;
+	if (!S_ISCHR(info.st_mode))
+		return -ENOENT;
+	ssize_t got = read(fd, value, sizeof(value));
+
+	if (got < 0)
+		return -errno;
+	*ret_data = arena_strndup(arena, value, (size_t)got);
+	*ret_size = (size_t)got;
+	return 0;
+}
+
+/*
+ * Where a read that does not fill the buffer has reached the end, so that the second read is saved: attributes of sysfs
+ * (a page, or binary ones that fill what they are given) and files of a tree. In /proc records may come one by one.
+ */
+static bool short_read_is_end(const struct dir_door *door, const char *path)
+{
+	return door->confined || text_starts(path, "/sys/");
+}
+
 static int dir_read(void *self, struct arena *arena, const char *path, const char **ret_data, size_t *ret_size)
 {
-	CLEANUP(close_fd) int fd = open_below(self, path, O_RDONLY);
+	const struct dir_door *door = self;
+
+	if (!door->confined && text_equal(path, "/dev/cpu_dma_latency"))
+		return read_latency(arena, path, ret_data, ret_size);
+	int r = refuse_device(door, path);
+
+	if (r < 0)
+		return r;
+	CLEANUP(close_fd) int fd = open_below(door, path, O_RDONLY);
 	CLEANUP(base_free) char *large = NULL;
 	char small[4096];
 	char *buffer = small;
 	size_t room = sizeof(small), size = 0;
+	bool short_is_end = short_read_is_end(door, path);
 
 	if (fd < 0)
 		return fd;
@@ -60,14 +134,15 @@ static int dir_read(void *self, struct arena *arena, const char *path, const cha
 			continue;
 		if (got < 0)
 			return -errno;
-		if (got == 0)
-			break;
 		size += (size_t)got;
+		if (got == 0 || (short_is_end && size < room))
+			break;
 		if (size < room)
 			continue;
-		if (room >= SYS_FILE_LIMIT)
+		if (room > SYS_FILE_LIMIT)
 			return -EFBIG;
-		room *= 4;
+		/* One byte more than the limit, to tell a file of exactly 8 MiB from a larger one. */
+		room = MIN_OF(room * 4, (size_t)SYS_FILE_LIMIT + 1);
 		char *larger = realloc(large, room);
 
 		if (!larger)

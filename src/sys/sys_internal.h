@@ -31,6 +31,24 @@ const struct sys_look *sys_remember(struct sys *sys, const char *path, enum sys_
 const struct sys_look *sys_recall(const struct sys *sys, const char *path, enum sys_kind kind);
 struct arena *sys_arena(struct sys *sys);
 
+#define SYS_KERNEL_LOG "/dev/kmsg"
+/* Ask the backend for a file without remembering the look. */
+int sys_ask_file(struct sys *sys, const char *path, const char **ret_data, size_t *ret_size);
+
+/* Microseconds of the monotonic clock. */
+uint64_t sys_now_us(void);
+
+struct tree;
+
+/*
+ * Open the door on a capture that is in `*tree`: states as they were when it was written. Takes the tree over and sets
+ * it to NULL. -ENOENT, without an err, when the tree is no capture of hvtune's.
+ */
+int sys_replay_open(struct tree **tree, const char *name, struct sys **ret, struct err *err);
+
+/* sys_open_archive() for an archive that is in memory; `data` is not needed afterwards. */
+int sys_open_archive_memory(const void *data, size_t size, const char *name, struct sys **ret, struct err *err);
+
 /* Sort names in natural order. */
 void sys_sort_names(const char **names, size_t count);
 

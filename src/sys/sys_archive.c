@@ -20,13 +20,13 @@
 enum { ARCHIVE_LIMIT = 512 * 1024 * 1024, BLOCK_SIZE = 64 * 1024 };
 
 struct archive_door {
-	struct tree *tree;
-	struct tree_node *root;
+	struct sys_tree *tree;
+	struct sys_node *root;
 };
 
 struct loader {
 	struct archive *archive;
-	struct tree *tree;
+	struct sys_tree *tree;
 	const char *path; /* of the archive, for messages */
 	char *scratch;	  /* SYS_FILE_LIMIT + 1 bytes */
 	int64_t total;	  /* bytes of contents, names and targets so far */
@@ -46,9 +46,9 @@ static void free_archive(struct archive **archive)
 		(void)archive_read_free(*archive);
 }
 
-static void free_tree(struct tree **tree)
+static void free_tree(struct sys_tree **tree)
 {
-	*tree = tree_free(*tree);
+	*tree = sys_tree_free(*tree);
 }
 
 static int refuse(struct loader *loader, int errnum, const char *entry, const char *what)
@@ -85,7 +85,7 @@ static int count(struct loader *loader, int64_t bytes)
 }
 
 /* Contents of the current entry. One larger than 8 MiB stays in the tree as unreadable. */
-static int read_contents(struct loader *loader, struct archive_entry *entry, struct tree_node *node)
+static int read_contents(struct loader *loader, struct archive_entry *entry, struct sys_node *node)
 {
 	size_t size = 0, room = SYS_FILE_LIMIT + 1;
 	bool large = false;
@@ -114,13 +114,13 @@ static int read_contents(struct loader *loader, struct archive_entry *entry, str
 	}
 	node->errnum = large ? EFBIG : 0;
 	node->size = large ? 0 : size;
-	node->data = large ? "" : arena_strndup(tree_arena(loader->tree), loader->scratch, size);
+	node->data = large ? "" : arena_strndup(sys_tree_arena(loader->tree), loader->scratch, size);
 	return 0;
 }
 
-static int add_node(struct loader *loader, const char *name, enum tree_kind kind, struct tree_node **ret)
+static int add_node(struct loader *loader, const char *name, enum sys_node_kind kind, struct sys_node **ret)
 {
-	switch (tree_add(loader->tree, name, kind, ret)) {
+	switch (sys_tree_add(loader->tree, name, kind, ret)) {
 	case 0:
 		return 0;
 	case -EXDEV:
@@ -138,13 +138,13 @@ static int add_node(struct loader *loader, const char *name, enum tree_kind kind
 /* Another name of an entry that came before; the contents are shared. */
 static int add_hard_link(struct loader *loader, const char *name, const char *target)
 {
-	struct tree_node *node, *other;
+	struct sys_node *node, *other;
 
 	if (text_has_word(target, "/", ".."))
 		return refuse(loader, EXDEV, name, "is a hard link out of the archive");
-	int r = tree_find(loader->tree, tree_top(loader->tree), target, false, &other);
+	int r = sys_tree_find(loader->tree, sys_tree_top(loader->tree), target, false, &other);
 
-	if (r < 0 || other->kind == TREE_DIR)
+	if (r < 0 || other->kind == NODE_DIR)
 		return refuse(loader, EXDEV, name, "is a hard link to what is not in the archive");
 	r = add_node(loader, name, other->kind, &node);
 	if (r < 0)
@@ -159,13 +159,13 @@ static int add_hard_link(struct loader *loader, const char *name, const char *ta
  * Does the target of a link climb above the top of the archive? Links to what was not captured are usual and only
  * absent, and an absolute one is looked up below the machine's root; but none of a real tree climbs out.
  */
-static bool climbs_out(const struct tree_node *link, const char *target)
+static bool climbs_out(const struct sys_node *link, const char *target)
 {
 	int depth = 0;
 
 	if (target[0] == '/')
 		return false;
-	for (const struct tree_node *node = link->parent; node && node->parent; node = node->parent)
+	for (const struct sys_node *node = link->parent; node && node->parent; node = node->parent)
 		depth++;
 	while (*target) {
 		target += strspn(target, "/");
@@ -184,14 +184,14 @@ static bool climbs_out(const struct tree_node *link, const char *target)
 
 static int add_link(struct loader *loader, const char *name, const char *target)
 {
-	struct tree_node *node;
-	int r = add_node(loader, name, TREE_LINK, &node);
+	struct sys_node *node;
+	int r = add_node(loader, name, NODE_LINK, &node);
 
 	if (r < 0)
 		return r;
 	if (climbs_out(node, target))
 		return refuse(loader, EXDEV, name, "is a link that leads out of the archive");
-	node->data = arena_strdup(tree_arena(loader->tree), target);
+	node->data = arena_strdup(sys_tree_arena(loader->tree), target);
 	node->size = strlen(target);
 	node->errnum = 0;
 	return 0;
@@ -200,7 +200,7 @@ static int add_link(struct loader *loader, const char *name, const char *target)
 static int add_entry(struct loader *loader, struct archive_entry *entry)
 {
 	const char *name = archive_entry_pathname(entry);
-	struct tree_node *node;
+	struct sys_node *node;
 
 	name = name ? name : archive_entry_pathname_utf8(entry);
 	if (!name)
@@ -217,15 +217,15 @@ static int add_entry(struct loader *loader, struct archive_entry *entry)
 		return add_hard_link(loader, name, target);
 	switch (archive_entry_filetype(entry)) {
 	case AE_IFDIR:
-		return add_node(loader, name, TREE_DIR, &node);
+		return add_node(loader, name, NODE_DIR, &node);
 	case AE_IFLNK:
 		return add_link(loader, name, target);
 	case AE_IFREG:
-		r = add_node(loader, name, TREE_FILE, &node);
+		r = add_node(loader, name, NODE_FILE, &node);
 		return r < 0 ? r : read_contents(loader, entry, node);
 	default:
 		/* A device node, FIFO or socket has nothing to read: absent. */
-		return text_has_word(name, "/", "..") ? add_node(loader, name, TREE_FILE, &node) : 0;
+		return text_has_word(name, "/", "..") ? add_node(loader, name, NODE_FILE, &node) : 0;
 	}
 }
 
@@ -277,9 +277,9 @@ static struct archive *new_reader(void)
 }
 
 /* Fill a tree from an open archive; for sys_open_archive() and sys_open_archive_memory(). */
-static int load_tree(struct archive *archive, const char *path, struct tree **ret, struct err *err)
+static int load_tree(struct archive *archive, const char *path, struct sys_tree **ret, struct err *err)
 {
-	CLEANUP(free_tree) struct tree *tree = tree_new();
+	CLEANUP(free_tree) struct sys_tree *tree = sys_tree_new();
 	CLEANUP(base_free) char *scratch = malloc(SYS_FILE_LIMIT + 1);
 	struct loader loader = {.archive = archive, .tree = tree, .path = path, .scratch = scratch, .err = err};
 
@@ -294,16 +294,16 @@ static int load_tree(struct archive *archive, const char *path, struct tree **re
 	return 0;
 }
 
-static bool is_machine(const struct tree *tree, struct tree_node *root)
+static bool is_machine(const struct sys_tree *tree, struct sys_node *root)
 {
-	struct tree_node *found;
+	struct sys_node *found;
 
-	return tree_find(tree, root, "proc/cpuinfo", true, &found) == 0 ||
-	       (tree_find(tree, root, "sys/devices/system/cpu", true, &found) == 0 && found->kind == TREE_DIR);
+	return sys_tree_find(tree, root, "proc/cpuinfo", true, &found) == 0 ||
+	       (sys_tree_find(tree, root, "sys/devices/system/cpu", true, &found) == 0 && found->kind == NODE_DIR);
 }
 
 struct queue {
-	struct tree_node **nodes;
+	struct sys_node **nodes;
 	size_t count, room;
 };
 
@@ -312,11 +312,11 @@ static void queue_free(struct queue *queue)
 	free(queue->nodes);
 }
 
-static void queue_add(struct queue *queue, struct tree_node *node)
+static void queue_add(struct queue *queue, struct sys_node *node)
 {
 	if (queue->count == queue->room) {
 		queue->room = queue->room ? queue->room * 2 : 64;
-		struct tree_node **more = reallocarray(queue->nodes, queue->room, sizeof(struct tree_node *));
+		struct sys_node **more = reallocarray(queue->nodes, queue->room, sizeof(struct sys_node *));
 
 		if (!more)
 			err_no_memory();
@@ -325,53 +325,53 @@ static void queue_add(struct queue *queue, struct tree_node *node)
 	queue->nodes[queue->count++] = node;
 }
 
-static int ambiguous(struct tree *tree, const char *path, const struct tree_node *one, const struct tree_node *other,
+static int ambiguous(struct sys_tree *tree, const char *path, const struct sys_node *one, const struct sys_node *other,
 		     struct err *err)
 {
 	(void)err_set(err, ENOTUNIQ, path, "holds more than one machine: \"%.120s\" and \"%.120s\"",
-		      tree_path(tree_arena(tree), one), tree_path(tree_arena(tree), other));
+		      sys_tree_path(sys_tree_arena(tree), one), sys_tree_path(sys_tree_arena(tree), other));
 	(void)err_hint(err, "unpack it and give the directory of one");
 	return -ENOTUNIQ;
 }
 
 /* The machine is below the shortest path that leads to one; the top when there is none. Breadth first. */
-static int find_root(struct tree *tree, const char *path, struct tree_node **ret, struct err *err)
+static int find_root(struct sys_tree *tree, const char *path, struct sys_node **ret, struct err *err)
 {
 	CLEANUP(queue_free) struct queue queue = {0};
-	struct tree_node *found = NULL;
+	struct sys_node *found = NULL;
 	size_t level_end = 1;
 
-	queue_add(&queue, tree_top(tree));
+	queue_add(&queue, sys_tree_top(tree));
 	for (size_t i = 0; i < queue.count; i++) {
 		if (i == level_end && found)
 			break;
 		if (i == level_end)
 			level_end = queue.count;
-		struct tree_node *node = queue.nodes[i];
+		struct sys_node *node = queue.nodes[i];
 		bool is_one = is_machine(tree, node);
 
 		if (is_one && found)
 			return ambiguous(tree, path, found, node, err);
 		if (is_one)
 			found = node;
-		for (struct tree_node *child = node->first_child; child; child = child->next_sibling)
-			if (child->kind == TREE_DIR)
+		for (struct sys_node *child = node->first_child; child; child = child->next_sibling)
+			if (child->kind == NODE_DIR)
 				queue_add(&queue, child);
 	}
-	*ret = found ? found : tree_top(tree);
+	*ret = found ? found : sys_tree_top(tree);
 	return 0;
 }
 
 static int archive_door_read(void *self, struct arena *arena, const char *path, const char **ret_data, size_t *ret_size)
 {
 	const struct archive_door *door = self;
-	struct tree_node *node;
-	int r = tree_find(door->tree, door->root, path, true, &node);
+	struct sys_node *node;
+	int r = sys_tree_find(door->tree, door->root, path, true, &node);
 
 	(void)arena; /* contents live as long as the door */
 	if (r < 0)
 		return r;
-	if (node->kind == TREE_DIR)
+	if (node->kind == NODE_DIR)
 		return -EISDIR;
 	if (node->errnum)
 		return -node->errnum;
@@ -384,20 +384,20 @@ static int archive_door_list(void *self, struct arena *arena, const char *path, 
 			     size_t *ret_count)
 {
 	const struct archive_door *door = self;
-	struct tree_node *node;
+	struct sys_node *node;
 	size_t found = 0;
-	int r = tree_find(door->tree, door->root, path, true, &node);
+	int r = sys_tree_find(door->tree, door->root, path, true, &node);
 
 	if (r < 0)
 		return r;
-	if (node->kind != TREE_DIR)
+	if (node->kind != NODE_DIR)
 		return -ENOTDIR;
-	for (const struct tree_node *child = node->first_child; child; child = child->next_sibling)
+	for (const struct sys_node *child = node->first_child; child; child = child->next_sibling)
 		found++;
 	const char **names = ARENA_ARRAY(arena, found + 1, const char *);
 
 	found = 0;
-	for (const struct tree_node *child = node->first_child; child; child = child->next_sibling)
+	for (const struct sys_node *child = node->first_child; child; child = child->next_sibling)
 		names[found++] = child->name;
 	sys_sort_names(names, found);
 	*ret_names = names;
@@ -408,13 +408,13 @@ static int archive_door_list(void *self, struct arena *arena, const char *path, 
 static int archive_door_link(void *self, struct arena *arena, const char *path, const char **ret_target)
 {
 	const struct archive_door *door = self;
-	struct tree_node *node;
-	int r = tree_find(door->tree, door->root, path, false, &node);
+	struct sys_node *node;
+	int r = sys_tree_find(door->tree, door->root, path, false, &node);
 
 	(void)arena;
 	if (r < 0)
 		return r;
-	if (node->kind != TREE_LINK)
+	if (node->kind != NODE_LINK)
 		return -ENOENT;
 	*ret_target = node->data;
 	return 0;
@@ -424,7 +424,7 @@ static void archive_door_close(void *self)
 {
 	struct archive_door *door = self;
 
-	(void)tree_free(door->tree);
+	(void)sys_tree_free(door->tree);
 	free(door);
 }
 
@@ -434,8 +434,8 @@ static const struct sys_backend archive_backend = {
 /* Load what `archive` was opened on, and be the door on it. */
 static int open_door(struct archive *archive, const char *path, struct sys **ret, struct err *err)
 {
-	CLEANUP(free_tree) struct tree *tree = NULL;
-	struct tree_node *root;
+	CLEANUP(free_tree) struct sys_tree *tree = NULL;
+	struct sys_node *root;
 	int r = load_tree(archive, path, &tree, err);
 
 	if (r < 0)

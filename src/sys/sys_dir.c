@@ -33,10 +33,10 @@ static const char *relative_of(const char *path)
 	return *path ? path : ".";
 }
 
-/* O_NONBLOCK keeps a FIFO or a tty from stopping us. */
+/* O_NONBLOCK keeps a FIFO or a tty from stopping us; openat2 takes it for no O_PATH. */
 static int open_below(const struct dir_door *door, const char *path, int flags)
 {
-	flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	flags |= flags & O_PATH ? O_CLOEXEC : O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 	if (!door->confined) {
 		int fd = open(path, flags);
 

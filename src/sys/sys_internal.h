@@ -38,13 +38,13 @@ int sys_ask_file(struct sys *sys, const char *path, const char **ret_data, size_
 /* Microseconds of the monotonic clock. */
 uint64_t sys_now_us(void);
 
-struct tree;
+struct sys_tree;
 
 /*
  * Open the door on a capture that is in `*tree`: states as they were when it was written. Takes the tree over and sets
  * it to NULL. -ENOENT, without an err, when the tree is no capture of hvtune's.
  */
-int sys_replay_open(struct tree **tree, const char *name, struct sys **ret, struct err *err);
+int sys_replay_open(struct sys_tree **tree, const char *name, struct sys **ret, struct err *err);
 
 /* sys_open_archive() for an archive that is in memory; `data` is not needed afterwards. */
 int sys_open_archive_memory(const void *data, size_t size, const char *name, struct sys **ret, struct err *err);

@@ -20,10 +20,10 @@
 #include "text.h"
 
 struct replay_door {
-	struct tree *tree;
-	struct tree_node *top;	/* the directory of the manifest */
-	struct tree_node *root; /* files below it; NULL when none was captured */
-	json_t *manifest;	/* owns what the others point to */
+	struct sys_tree *tree;
+	struct sys_node *top;  /* the directory of the manifest */
+	struct sys_node *root; /* files below it; NULL when none was captured */
+	json_t *manifest;      /* owns what the others point to */
 	const json_t *lists, *links;
 	json_t *refused[3]; /* by enum sys_kind: path -> errno */
 };
@@ -55,10 +55,10 @@ static int refused(const struct replay_door *door, enum sys_kind kind, const cha
 static int replay_read(void *self, struct arena *arena, const char *path, const char **ret_data, size_t *ret_size)
 {
 	const struct replay_door *door = self;
-	struct tree_node *node;
+	struct sys_node *node;
 
 	(void)arena;
-	if (!door->root || tree_find(door->tree, door->root, path, false, &node) < 0 || node->kind != TREE_FILE)
+	if (!door->root || sys_tree_find(door->tree, door->root, path, false, &node) < 0 || node->kind != NODE_FILE)
 		return refused(door, SYS_FILE, path);
 	if (node->errnum)
 		return -node->errnum;
@@ -106,9 +106,9 @@ static int replay_link(void *self, struct arena *arena, const char *path, const 
 static const char *replay_part(void *self, const char *name, size_t *ret_size)
 {
 	const struct replay_door *door = self;
-	const struct tree_node *node = tree_child(door->tree, door->top, name, strlen(name));
+	const struct sys_node *node = sys_tree_child(door->tree, door->top, name, strlen(name));
 
-	if (!node || node->kind != TREE_FILE || node->errnum)
+	if (!node || node->kind != NODE_FILE || node->errnum)
 		return NULL;
 	if (ret_size)
 		*ret_size = node->size;
@@ -122,7 +122,7 @@ static void replay_close(void *self)
 	for (size_t i = 0; i < ARRAY_SIZE(door->refused); i++)
 		json_decref(door->refused[i]);
 	json_decref(door->manifest);
-	(void)tree_free(door->tree);
+	(void)sys_tree_free(door->tree);
 	free(door);
 }
 
@@ -148,18 +148,18 @@ static void take_refused(struct replay_door *door)
 }
 
 /* The manifest lies at the top or in the one directory there. */
-static struct tree_node *find_manifest(const struct tree *tree)
+static struct sys_node *find_manifest(const struct sys_tree *tree)
 {
 	const size_t length = strlen(CAPTURE_MANIFEST);
-	const struct tree_node *top = tree_top(tree);
-	struct tree_node *found = tree_child(tree, top, CAPTURE_MANIFEST, length);
+	const struct sys_node *top = sys_tree_top(tree);
+	struct sys_node *found = sys_tree_child(tree, top, CAPTURE_MANIFEST, length);
 
-	for (const struct tree_node *child = top->first_child; child && !found; child = child->next_sibling)
-		found = tree_child(tree, child, CAPTURE_MANIFEST, length);
-	return found && found->kind == TREE_FILE ? found : NULL;
+	for (const struct sys_node *child = top->first_child; child && !found; child = child->next_sibling)
+		found = sys_tree_child(tree, child, CAPTURE_MANIFEST, length);
+	return found && found->kind == NODE_FILE ? found : NULL;
 }
 
-static int take_manifest(const struct tree_node *node, const char *name, json_t **ret, struct err *err)
+static int take_manifest(const struct sys_node *node, const char *name, json_t **ret, struct err *err)
 {
 	json_error_t why;
 	json_t *manifest = node->errnum ? NULL : json_loadb(node->data, node->size, JSON_REJECT_DUPLICATES, &why);
@@ -186,9 +186,9 @@ static int take_manifest(const struct tree_node *node, const char *name, json_t 
 	return 0;
 }
 
-int sys_replay_open(struct tree **tree, const char *name, struct sys **ret, struct err *err)
+int sys_replay_open(struct sys_tree **tree, const char *name, struct sys **ret, struct err *err)
 {
-	struct tree_node *node = find_manifest(*tree);
+	struct sys_node *node = find_manifest(*tree);
 	json_t *manifest;
 
 	if (!node)
@@ -202,7 +202,7 @@ int sys_replay_open(struct tree **tree, const char *name, struct sys **ret, stru
 	if (!door)
 		err_no_memory();
 	*door = (struct replay_door){.tree = *tree, .top = node->parent, .manifest = manifest};
-	door->root = tree_child(*tree, node->parent, CAPTURE_ROOT, strlen(CAPTURE_ROOT));
+	door->root = sys_tree_child(*tree, node->parent, CAPTURE_ROOT, strlen(CAPTURE_ROOT));
 	door->lists = json_object_get(manifest, "lists");
 	door->links = json_object_get(manifest, "links");
 	take_refused(door);

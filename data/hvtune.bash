@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+# Owns completion of hvtune in bash. tests/docs compares it with --help.
+
+_hvtune() {
+    local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
+    local commands="check show explain lint capture help" options
+    COMPREPLY=()
+
+    if [ "$COMP_CWORD" -eq 1 ]; then
+        mapfile -t COMPREPLY < <(compgen -W "$commands --help --version" -- "$word")
+        return
+    fi
+    case $command in
+    check) options="--host --json --all --timing --help" ;;
+    show) options="--host --json --svg --list --timing --help" ;;
+    explain) options="--list --json --markdown --help" ;;
+    lint) options="--kind --host --json --all --timing --help" ;;
+    capture) options="--output --force --host --timing --help" ;;
+    help)
+        mapfile -t COMPREPLY < <(compgen -W "${commands% help}" -- "$word")
+        return
+        ;;
+    *) return ;;
+    esac
+    case $before in
+    --host | -H | --svg | --output | -o)
+        mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        return
+        ;;
+    --kind | -k)
+        mapfile -t COMPREPLY < <(compgen -W "cmdline grub tuned tuned-log" -- "$word")
+        return
+        ;;
+    esac
+    if [[ $word == -* ]]; then
+        mapfile -t COMPREPLY < <(compgen -W "$options" -- "$word")
+        return
+    fi
+    case $command in
+    show) mapfile -t COMPREPLY < <(compgen -W "$(hvtune show --list 2>/dev/null | cut -d ' ' -f 1)" -- "$word") ;;
+    explain) mapfile -t COMPREPLY < <(compgen -W "$(hvtune explain --list 2>/dev/null | awk '{ print $2 }')" -- "$word") ;;
+    lint) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    esac
+}
+
+complete -o filenames -F _hvtune hvtune

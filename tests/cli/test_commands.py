@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Help, exit codes, suggestions and the forms of output of every command."""
+import json
+import os
+import pty
+import signal
+import subprocess
+import tempfile
+import xml.dom.minidom
+from pathlib import Path
+
+from harness import COMMANDS, HVTUNE, Test, hvtune, options_in_help
+
+
+def in_terminal(*arguments, env=None):
+    """What the program prints to a terminal of 100 columns."""
+    main, side = pty.openpty()
+    environment = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS")}
+    environment.update({"TERM": "xterm-256color", **(env or {})})
+    process = subprocess.Popen([HVTUNE, *arguments], stdin=side, stdout=side, stderr=subprocess.DEVNULL,
+                               env=environment)
+    os.close(side)
+    pieces = []
+    while True:
+        try:
+            piece = os.read(main, 65536)
+        except OSError:  # EIO: the other side has closed
+            break
+        if not piece:
+            break
+        pieces.append(piece)
+    process.wait()
+    os.close(main)
+    return b"".join(pieces).decode(errors="replace")
+
+
+class Help(Test):
+    def test_the_list_of_commands(self):
+        for arguments in (["help"], ["--help"], ["-h"]):
+            done = hvtune(*arguments)
+            self.assert_code(done, 0)
+            self.assert_clean(done)
+            for command in COMMANDS:
+                self.assertRegex(done.out, rf"(?m)^  {command} ")
+            self.assertEqual(done.err, "")
+
+    def test_without_a_command_help_is_a_usage_error(self):
+        self.assert_code(hvtune(), 2)
+
+    def test_each_command(self):
+        for command in COMMANDS:
+            done = hvtune(command, "--help")
+            self.assert_code(done, 0)
+            self.assert_clean(done)
+            self.assertTrue(done.out.startswith(f"Usage: hvtune {command} "), done.out)
+            self.assertIn("Exit codes:", done.out)
+            self.assertEqual(done.out, hvtune("help", command).out)
+            self.assertEqual(done.out, hvtune(command, "-h").out)
+            self.assertIn("--help", options_in_help(command))
+
+    def test_help_fits_80_columns(self):
+        for command in COMMANDS:
+            longest = max(map(len, hvtune(command, "--help", env={"COLUMNS": "80"}).out.splitlines()))
+            self.assertLessEqual(longest, 80, command)
+
+    def test_version(self):
+        done = hvtune("--version")
+        self.assert_code(done, 0)
+        self.assertRegex(done.out, r"^hvtune \d+\.\d+\.\d+\n$")
+
+
+class Usage(Test):
+    def refused(self, *arguments):
+        done = hvtune(*arguments)
+        self.assert_code(done, 2)
+        self.assert_one_line(done.err)
+        self.assertEqual(done.out, "")
+        return done.err
+
+    def test_an_unknown_command_gets_a_suggestion(self):
+        self.assertIn('did you mean "check"?', self.refused("chekc"))
+        self.assertIn('did you mean "show"?', self.refused("shw"))
+        self.assertNotIn("did you mean", self.refused("frobnicate"))
+        self.refused("--frobnicate")
+        self.refused("help", "frobnicate")
+        self.refused("")
+
+    def test_an_unknown_option(self):
+        for command in COMMANDS:
+            self.assertIn("--frobnicate", self.refused(command, "--frobnicate"))
+            self.assertIn("-Z", self.refused(command, "-Z"))
+
+    def test_an_option_without_its_argument(self):
+        self.assertIn("--host", self.refused("check", "--host"))
+
+    def test_an_option_with_an_argument_that_it_does_not_take(self):
+        self.refused("check", "--json=yes")
+
+    def test_arguments_that_a_command_does_not_take(self):
+        self.refused("check", "everything")
+
+    def test_an_unknown_finding_or_subject(self):
+        self.refused("explain", "no.such-finding")
+        self.refused("show", "no-such-subject")
+
+    def test_lint_without_a_file(self):
+        self.refused("lint")
+
+
+class CouldNot(Test):
+    def refused(self, *arguments, stdin=None):
+        done = hvtune(*arguments, stdin=stdin)
+        self.assert_code(done, 3)
+        self.assert_one_line(done.err)
+        self.assertEqual(done.out, "")
+
+    def test_a_host_that_is_not_there(self):
+        for command in ("check", "show"):
+            self.refused(command, "--host", "/nonexistent/host")
+
+    def test_a_directory_without_a_machine(self):
+        with tempfile.TemporaryDirectory() as empty:
+            self.refused("check", "--host", empty)
+
+    def test_garbage_as_a_host(self):
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(bytes(range(256)) * 64)
+            file.flush()
+            self.refused("check", "--host", file.name)
+
+    def test_lint_of_what_is_not_there(self):
+        self.refused("lint", "/nonexistent/grub")
+
+
+class Output(Test):
+    def test_a_full_disk_is_no_success(self):
+        for arguments in (["check"], ["show"], ["explain", "--list"], ["help"], ["check", "--json"]):
+            with open("/dev/full", "w", encoding="ascii") as full:
+                done = subprocess.run([HVTUNE, *arguments], stdin=subprocess.DEVNULL, stdout=full,
+                                      stderr=subprocess.PIPE, text=True, check=False)
+            self.assertEqual(done.returncode, 3, arguments)
+            self.assert_one_line(done.stderr)
+
+    def test_a_closed_pipe_is_no_success_and_no_crash(self):
+        for arguments in (["explain", "--list"], ["show"], ["check", "--json", "--all"]):
+            read_end, write_end = os.pipe()
+            os.close(read_end)
+            done = subprocess.run([HVTUNE, *arguments], stdin=subprocess.DEVNULL, stdout=write_end,
+                                  stderr=subprocess.PIPE, text=True, check=False,
+                                  preexec_fn=lambda: signal.signal(signal.SIGPIPE, signal.SIG_IGN))
+            os.close(write_end)
+            self.assertEqual(done.returncode, 3, arguments)
+            self.assertLessEqual(len(done.stderr.splitlines()), 1, done.stderr)
+
+    def test_json_of_every_command_parses_and_names_its_schema(self):
+        for arguments in (["check", "--json"], ["check", "--json", "--all"], ["show", "--json"],
+                          ["show", "topology", "--json"], ["show", "memory", "idle", "--json"],
+                          ["explain", "--json"]):
+            done = hvtune(*arguments)
+            self.assert_code(done, 0, 1)
+            self.assert_clean(done)
+            whole = done.json()
+            self.assertEqual(whole["schema"], 1)
+            self.assertEqual(whole["command"], arguments[0])
+            self.assertTrue(done.out.isascii())
+
+    def test_json_of_check(self):
+        whole = hvtune("check", "--json").json()
+        for finding in whole["findings"]:
+            self.assertIn(finding["severity"], ("fail", "warn", "advice", "info", "good"))
+            for key in ("id", "title", "mechanism", "evidence", "hurts", "by_hand", "source"):
+                self.assertIn(key, finding)
+        order = ["fail", "warn", "advice", "info", "good"]
+        ranks = [order.index(finding["severity"]) for finding in whole["findings"]]
+        self.assertEqual(ranks, sorted(ranks))
+
+    def test_the_exit_code_says_whether_something_is_wrong(self):
+        done = hvtune("check", "--json")
+        wrong = any(finding["severity"] in ("fail", "warn") for finding in done.json()["findings"])
+        self.assertEqual(done.code, 1 if wrong else 0)
+
+    def test_colour_only_in_a_terminal_that_wants_it(self):
+        self.assertNotIn("\033", hvtune("check", "--all").out)
+        self.assertNotIn("\033", in_terminal("check", "--all", env={"NO_COLOR": "1"}))
+        self.assertNotIn("\033", in_terminal("check", "--all", env={"TERM": "dumb"}))
+        self.assertIn("\033[", in_terminal("check", "--all"))
+
+    def test_text_is_clean(self):
+        for arguments in (["check"], ["check", "--all"], ["show"], ["show", "topology"], ["show", "--list"],
+                          ["explain", "--list"]):
+            done = hvtune(*arguments)
+            self.assert_code(done, 0, 1)
+            self.assert_clean(done)
+            self.assertEqual(done.err, "")
+
+    def test_every_subject_of_show(self):
+        names = [line.split()[0] for line in hvtune("show", "--list").out.splitlines()]
+        self.assertIn("topology", names)
+        for name in names:
+            done = hvtune("show", name)
+            self.assert_code(done, 0)
+            self.assert_clean(done)
+            done = hvtune("show", name, "--json")
+            self.assert_code(done, 0)
+            self.assertEqual(done.json()["schema"], 1)
+
+    def test_check_names_the_machine_first_and_counts_last(self):
+        lines = hvtune("check").out.splitlines()
+        self.assertRegex(lines[-1], r"checks fine|not for this host|more notes|Root would")
+        self.assertTrue(lines[0])
+
+    def test_timing_goes_to_standard_error(self):
+        plain, timed = hvtune("check"), hvtune("check", "--timing")
+        self.assertEqual(plain.out, timed.out)
+        self.assertRegex(timed.err, r"\d+ reads took \d")
+        self.assertRegex(timed.err, r"ms  topology")
+
+    def test_the_picture(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "a.svg"
+            self.assert_code(hvtune("show", "topology", "--svg", path), 0)
+            picture = path.read_text(encoding="utf-8")
+            self.assertIn("<svg", picture)
+            xml.dom.minidom.parseString(picture)
+            self.assertEqual(hvtune("show", "topology", "--svg", "-").out, picture)
+            done = hvtune("show", "topology", "--svg", Path(folder) / "no" / "such.svg")
+            self.assert_code(done, 3)
+            self.assert_one_line(done.err)
+
+
+class Explain(Test):
+    def test_every_finding_has_a_page(self):
+        rules = hvtune("explain", "--list", "--json").json()["rules"]
+        self.assertEqual(len({rule["id"] for rule in rules}), len(rules), "an id is there twice")
+        for rule in rules:
+            self.assertRegex(rule["id"], r"^[a-z0-9]+\.[a-z0-9]+(-[a-z0-9]+)*$")
+            done = hvtune("explain", rule["id"])
+            self.assert_code(done, 0)
+            self.assert_clean(done)
+            self.assertIn(rule["id"], done.out)
+
+    def test_texts_of_findings(self):
+        rules = hvtune("explain", "--json", *[rule["id"] for rule in
+                                              hvtune("explain", "--list", "--json").json()["rules"]]).json()["rules"]
+        for rule in rules:
+            with self.subTest(rule["id"]):
+                for key in ("title", "mechanism", "source", "hurts"):
+                    self.assertTrue(rule[key], key)
+                self.assertNotIn("!", json.dumps([rule[key] for key in ("title", "mechanism", "effect", "hurts")]
+                                                 ).replace("!=", ""))
+                self.assertFalse(rule["title"].endswith("."), rule["title"])
+                if rule["severity"] in ("fail", "warn", "advice"):
+                    self.assertTrue(rule["effect"], "says no effect")
+                    self.assertTrue(rule["by_hand"] or rule["experiment"], "says neither a way nor an experiment")
+
+    def test_an_unknown_id_gets_a_suggestion(self):
+        rules = hvtune("explain", "--list", "--json").json()["rules"]
+        if not rules:
+            self.skipTest("there are no findings yet")
+        name = rules[0]["id"]
+        self.assertIn(f'did you mean "{name}"?', hvtune("explain", name + "x").err)

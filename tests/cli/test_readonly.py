@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Nothing is written but where asked: system calls of every reading command, as root and as nobody."""
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from harness import HVTUNE, SANITIZED, Test, hvtune
+
+# Calls that change a file system, or that a reader of files has no business with.
+CHANGING = ("unlink unlinkat mkdir mkdirat rename renameat renameat2 link linkat symlink symlinkat mknod mknodat rmdir "
+            "truncate ftruncate chmod fchmod fchmodat chown fchown fchownat lchown utimensat setxattr lsetxattr "
+            "fsetxattr removexattr mount umount2 pivot_root swapon swapoff init_module finit_module delete_module "
+            "sched_setaffinity sched_setscheduler sched_setattr setpriority kill tkill tgkill ptrace bpf reboot "
+            "sethostname iopl ioperm socket connect bind perf_event_open fallocate creat execve execveat").split()
+
+
+def trace(*arguments, stdin=""):
+    """The system calls of a run that could change something, one a line, without the start of the program itself."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder) / "log"
+        # -qq -f: threads and children too. A run under the tracer needs no leak check.
+        done = subprocess.run(["strace", "-f", "-qq", "-o", str(log), "-e",
+                               "trace=open,openat,openat2," + ",".join("?" + name for name in CHANGING), HVTUNE,
+                               *map(str, arguments)], input=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              text=True, check=False)
+        lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    return done, [re.sub(r"^\d+ +", "", line) for line in lines]
+
+
+def changes(lines, allowed=()):
+    found = []
+    for number, line in enumerate(lines):
+        call = line.split("(", 1)[0]
+        if call == "execve" and number == 0:
+            continue
+        if call in ("open", "openat", "openat2"):
+            if re.search(r"O_(WRONLY|RDWR|CREAT|TRUNC|APPEND|TMPFILE)", line) and not any(
+                    f'"{path}"' in line for path in allowed):
+                found.append(line)
+        elif call in CHANGING and not any(f'"{path}"' in line for path in allowed):
+            found.append(line)
+    return found
+
+
+@unittest.skipIf(SANITIZED, "the sanitizer's own files would be seen")
+@unittest.skipUnless(shutil.which("strace"), "strace is not there")
+class ReadOnly(Test):
+    def assert_reads_only(self, *arguments, stdin="", allowed=()):
+        done, lines = trace(*arguments, stdin=stdin)
+        if not lines and "ptrace" in done.stderr.lower():
+            self.skipTest("this place does not let strace trace")
+        self.assertTrue(lines, done.stderr)
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertEqual(changes(lines, allowed), [])
+
+    def test_the_test_sees_writes(self):
+        self.assertEqual(len(changes(['openat(AT_FDCWD, "/a", O_WRONLY|O_CREAT, 0666) = 3', 'unlink("/b") = 0'])), 2)
+
+    def test_check(self):
+        self.assert_reads_only("check")
+        self.assert_reads_only("check", "--all", "--json", "--timing")
+
+    def test_show(self):
+        self.assert_reads_only("show")
+        self.assert_reads_only("show", "topology")
+        self.assert_reads_only("show", "topology", "--svg", "-")
+
+    def test_explain(self):
+        self.assert_reads_only("explain", "--list")
+
+    def test_lint(self):
+        self.assert_reads_only("lint", "-k", "cmdline", "-", stdin="quiet amd_iommu=on\n")
+
+    def test_a_picture_is_written_where_asked_and_nowhere_else(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = str(Path(folder) / "a.svg")
+            self.assert_reads_only("show", "topology", "--svg", path, allowed=(path,))
+            self.assertEqual(os.listdir(folder), ["a.svg"])
+
+
+def as_nobody(*arguments):
+    if os.geteuid() != 0:
+        return hvtune(*arguments)
+    return hvtune(*arguments, prefix=("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs"))
+
+
+@unittest.skipUnless(os.geteuid() != 0 or shutil.which("setpriv"), "neither nobody nor setpriv")
+class Unprivileged(Test):
+    def setUp(self):
+        if not os.access(HVTUNE, os.X_OK) or as_nobody("--version").code != 0:
+            self.skipTest("nobody cannot run the program where it lies")
+
+    def test_check_gives_what_can_be_read(self):
+        done = as_nobody("check", "--all")
+        self.assert_code(done, 0, 1)
+        self.assert_clean(done)
+        self.assertEqual(done.err, "")
+        root_would = any(item["root_helps"] for item in as_nobody("check", "--json").json()["undecided"])
+        self.assertEqual("Root would decide" in done.out, root_would)
+
+    def test_show_says_what_was_refused(self):
+        done = as_nobody("show", "--json")
+        self.assert_code(done, 0)
+        for fact in re.findall(r'"state": "unreadable"[^}]*', done.out):
+            self.assertIn('"note"', fact)
+
+    def test_topology_needs_no_root(self):
+        self.assertEqual(as_nobody("show", "topology").out, hvtune("show", "topology").out)

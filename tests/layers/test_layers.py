@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The rooms of src/ see only the rooms above them: what the build's include paths allow, proved by compiling."""
+import json
+import re
+import shlex
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+from harness import TOP
+
+ROOMS = ["base", "sys", "host", "advise", "report", "cli"]
+
+
+def sources(pattern):
+    return sorted((TOP / "src").glob(pattern))
+
+
+def compile_command(room):
+    """The compiler call of some file of the room, without the file and its output."""
+    for entry in json.loads((TOP / "build/compile_commands.json").read_text()):
+        path = (Path(entry["directory"]) / entry["file"]).resolve()
+        if path.parent == TOP / "src" / room:
+            words = shlex.split(entry["command"])
+            kept, skip = [], 0
+            for word in words:
+                if skip:
+                    skip -= 1
+                elif word in ("-o", "-MF", "-MQ", "-MT"):
+                    skip = 1
+                elif word not in ("-MD", "-c") and not word.endswith(".c"):
+                    kept.append(word)
+            return entry["directory"], kept
+    raise AssertionError(f"no file of {room} is compiled")
+
+
+def compiles(room, header):
+    """Does a file of that room compile when it includes the header?"""
+    folder, command = compile_command(room)
+    with tempfile.TemporaryDirectory() as out:
+        path = Path(out) / "probe.c"
+        path.write_text(f'#include "{header}"\nint probe;\n')
+        return subprocess.run([*command, "-w", "-fsyntax-only", str(path)], cwd=folder, check=False,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
+class Layers(unittest.TestCase):
+    def test_a_room_sees_itself_and_those_above(self):
+        for room in ROOMS:
+            for above in ROOMS[:ROOMS.index(room) + (room != "cli")]:
+                for header in sources(f"{above}/*.h"):
+                    with self.subTest(room=room, header=header.name):
+                        if not header.name.endswith("_internal.h") or above == room:
+                            self.assertTrue(compiles(room, header.name))
+
+    def test_a_room_does_not_see_those_below(self):
+        for room in ROOMS:
+            for below in ROOMS[ROOMS.index(room) + 1:]:
+                for header in sources(f"{below}/*.h"):
+                    with self.subTest(room=room, header=header.name):
+                        self.assertFalse(compiles(room, header.name), f"{room} can include {header.name}")
+
+    def test_no_include_goes_around_the_include_paths(self):
+        for path in sources("**/*.[ch]"):
+            for name in re.findall(r'#\s*include\s*"([^"]*)"', path.read_text()):
+                self.assertNotIn("/", name, f"{path.name} includes {name}")
+
+    def test_internal_headers_stay_in_their_room(self):
+        for header in sources("*/*_internal.h"):
+            for path in sources("**/*.[ch]"):
+                if path.parent != header.parent:
+                    self.assertNotIn(f'"{header.name}"', path.read_text(), f"{path.name} includes {header.name}")
+
+    def test_only_the_door_opens_files_for_reading_hosts(self):
+        opening = re.compile(r"\b(open|openat|openat2|fopen|opendir|fdopendir|readlink|readlinkat|popen|system|"
+                             r"freopen|scandir|nftw)\s*\(")
+        allowed = {"cmd_show.c", "cmd_lint.c", "cmd_capture.c", "host_import.c"}
+        for path in sources("**/*.c"):
+            if path.parent.name == "sys" or path.name in allowed:
+                continue
+            code = re.sub(r"/\*.*?\*/|\"(?:\\.|[^\"\\])*\"", "", path.read_text(), flags=re.DOTALL)
+            self.assertIsNone(opening.search(code), f"{path.name} opens files past the door")
+
+
+class Files(unittest.TestCase):
+    def test_every_source_says_its_licence_and_what_it_owns(self):
+        for path in [*sources("**/*.[ch]"), *sorted((TOP / "tests").glob("**/*.[ch]"))]:
+            lines = path.read_text().splitlines()
+            self.assertEqual(lines[0], "/* SPDX-License-Identifier: GPL-3.0-or-later */", path)
+            self.assertTrue(lines[1].startswith("/*"), f"{path} does not open with what it owns")
+
+    def test_files_stay_short(self):
+        for path in sources("**/*.[ch]"):
+            self.assertLessEqual(len(path.read_text().splitlines()), 650, path)
+
+    def test_nothing_is_left_to_do(self):
+        for path in [*sources("**/*"), *sorted((TOP / "docs").glob("**/*"))]:
+            if path.is_file():
+                self.assertIsNone(re.search(r"\b(TODO|FIXME|XXX)\b", path.read_text(errors="replace")), path)

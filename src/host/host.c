@@ -154,14 +154,6 @@ bool host_kernel_at_least(const struct host *host, int major, int minor)
 	return host->os.kernel_major > major || (host->os.kernel_major == major && host->os.kernel_minor >= minor);
 }
 
-const char *host_summary(const struct host *host, struct arena *arena)
-{
-	const struct host_topology *topology = &host->topology;
-
-	return arena_printf(arena, "%s: %d cores, %d threads", fact_text_or(&host->cpu.model_name, "unknown CPU"),
-			    topology->core_count, topology->thread_count);
-}
-
 void host_rows_add(struct host_rows *rows, const char *label, const struct fact *fact)
 {
 	if (rows->count == rows->room) {

@@ -36,6 +36,9 @@ struct host_cpu {
 /* Does /proc/cpuinfo (or the lscpu text) list the flag? False when the flags are not known. */
 bool host_cpu_has_flag(const struct host_cpu *cpu, const char *flag);
 
+/* "EPYC 9354P": the model name without maker, marks and fillers. NULL when the name is not known. In the arena. */
+const char *host_cpu_short_name(const struct host_cpu *cpu, struct arena *arena);
+
 /* The CPUs to count on: online, or all known ones. */
 const struct cpuset *host_cpu_online(const struct host *host);
 

@@ -412,7 +412,8 @@ static void derive(struct topology_gather *gather)
 		topology_read_nodes(host);
 	topology_judge_nodes(host);
 	facts->state = fact_switch("topology", true, gather->source);
-	if (!fact_known(&host->cpu.online))
+	/* Kernels before 2.6.28 have no list of what is on line, and hwloc has looked at each CPU. */
+	if (!fact_known(&host->cpu.online) || text_equal(host->cpu.online.source, "/proc/cpuinfo"))
 		host->cpu.online = fact_cpus(host->arena, "cpu.online", &gather->cpus, gather->source);
 }
 

@@ -70,6 +70,18 @@ static bool read_l3(struct host *host, int cpu, struct cpuset *ret, int64_t *ret
 	return false;
 }
 
+/*
+ * Bulldozer and its kin (family 15h): old kernels list the two integer cores of a module as threads of one core, with a
+ * core_id each. hwloc takes them for cores then; so does this.
+ */
+static bool is_module(struct host *host, int cpu, const struct cpuset *siblings)
+{
+	int other = cpuset_next(siblings, cpu);
+
+	return fact_is_number(&host->cpu.family, 0x15) && other >= 0 &&
+	       read_id(host, cpu, "core_id") != read_id(host, other, "core_id");
+}
+
 static void gather_cpu(struct topology_gather *gather, struct cpuset done[4], int cpu)
 {
 	static const char *const cores[] = {"topology/core_cpus", "topology/thread_siblings", "topology/core_cpus_list",
@@ -84,6 +96,8 @@ static void gather_cpu(struct topology_gather *gather, struct cpuset done[4], in
 	/* A set is taken from its first CPU on line, as hwloc does: contradicting lists of later CPUs are not heard. */
 	if (!cpuset_has(&done[0], cpu) && read_set(host, cpu, cores, &set)) {
 		set = cpuset_and(&set, &gather->cpus);
+		if (is_module(host, cpu, &set))
+			set = cpuset_range(cpu, cpu);
 		done[0] = cpuset_or(&done[0], &set);
 		topology_add_core(gather, &set, read_id(host, cpu, "core_id"));
 	}

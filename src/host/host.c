@@ -57,7 +57,7 @@ static uint32_t elapsed_us(const struct timespec *since)
 	return (uint32_t)((now.tv_sec - since->tv_sec) * 1000000 + (now.tv_nsec - since->tv_nsec) / 1000);
 }
 
-static void read_all(struct host *host)
+void host_read_all(struct host *host)
 {
 	struct host_timing *timings = ARENA_ARRAY(host->arena, ARRAY_SIZE(readers), struct host_timing);
 
@@ -101,7 +101,7 @@ static int open_tree(struct host *host, struct err *err)
 		return r;
 	r = refuse_empty(host, err);
 	if (r == 0)
-		read_all(host);
+		host_read_all(host);
 	return r;
 }
 

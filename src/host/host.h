@@ -68,6 +68,9 @@ int host_open(const char *what, struct host **ret, struct err *err);
 struct host *host_close(struct host *host);  /* takes NULL, returns NULL */
 void host_close_pointer(struct host **host); /* for CLEANUP() */
 
+/* Read all subjects through host->sys; for host_open() and for hosts whose facts come from a text after that. */
+void host_read_all(struct host *host);
+
 /* Is the host AMD (or Hygon, which is Zen)? False when the vendor is not known. */
 bool host_is_amd(const struct host *host);
 

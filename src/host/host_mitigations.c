@@ -19,10 +19,10 @@ static const struct {
 };
 
 /* By the kernel's own words only: what they mean for a part is the kernel's business, not ours. */
-static enum mitigation_state state_of(const struct fact *text)
+enum mitigation_state host_mitigation_state(const char *text)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(kernel_words); i++)
-		if (text_starts(fact_text_or(text, ""), kernel_words[i].start))
+		if (text_starts(text, kernel_words[i].start))
 			return kernel_words[i].state;
 	return MITIGATION_UNKNOWN;
 }
@@ -51,7 +51,7 @@ void host_mitigations_read(struct host *host)
 		mitigation->name = names->names[i];
 		mitigation->text =
 		    fact_read_text(host->arena, host->sys, names->names[i], DIRECTORY "/%s", names->names[i]);
-		mitigation->state = state_of(&mitigation->text);
+		mitigation->state = host_mitigation_state(fact_text_or(&mitigation->text, ""));
 	}
 }
 

@@ -27,6 +27,9 @@ struct host_mitigations {
 /* By file name, or NULL. */
 const struct mitigation *host_mitigation(const struct host_mitigations *mitigations, const char *name);
 
+/* What the kernel's words mean: "Mitigation: Retpolines..." is MITIGATION_ACTIVE. */
+enum mitigation_state host_mitigation_state(const char *text);
+
 void host_mitigations_read(struct host *host);
 void host_mitigations_rows(const struct host *host, struct host_rows *rows);
 

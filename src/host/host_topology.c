@@ -435,6 +435,9 @@ void host_topology_read(struct host *host)
 	int r;
 
 	forget(host);
+	/* hwloc would look at this machine where there is no tree. */
+	if (host->kind == HOST_HWLOC_XML || host->kind == HOST_LSCPU || host->kind == HOST_SYNTHETIC)
+		return;
 	if (host->kind == HOST_ARCHIVE) {
 		/* A capture of hvtune's carries what hwloc saw; a plain archive has only the lists. */
 		xml = sys_capture_part(host->sys, "hwloc.xml", &size);

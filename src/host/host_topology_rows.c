@@ -28,8 +28,11 @@ static void add_l3s(const struct host_topology *topology, struct host_rows *rows
 		const char *label = l3->id >= 0 ? arena_printf(rows->arena, "L3 %d (cache id %d)", i, (int)l3->id)
 						: arena_printf(rows->arena, "L3 %d", i);
 
+		const char *cpus = cpuset_format(rows->arena, &l3->cpus);
+
+		/* An lscpu text tells how many there are, not which CPUs they serve. */
 		add_text(rows, label, "topology.l3",
-			 arena_printf(rows->arena, "CPUs %s, %s%s", cpuset_format(rows->arena, &l3->cpus),
+			 arena_printf(rows->arena, "CPUs %s, %s%s", *cpus ? cpus : "unknown",
 				      l3->size_kib >= 0 ? text_kib(rows->arena, l3->size_kib) : "size unknown",
 				      l3->large ? ", the large one" : ""),
 			 source);

@@ -87,6 +87,13 @@ bool sys_has_dir(struct sys *sys, const char *format, ...) PRINTF_LIKE(2, 3);
  */
 const struct sys_look *sys_kernel_log(struct sys *sys);
 
+/*
+ * Read a file that the user names; it is no look at the host. At most 8 MiB, into the arena, with a NUL after it.
+ * -EILSEQ with `only_text` when it holds a NUL, -EFBIG, -EINVAL for what is no file (a FIFO would wait), or why not.
+ */
+int sys_read_given(struct arena *arena, const char *path, bool only_text, const char **ret_data, size_t *ret_size,
+		   struct err *err);
+
 /* All looks so far, in order. */
 const struct sys_look *sys_first_look(const struct sys *sys);
 

@@ -8,9 +8,11 @@
 #include "text.h"
 
 static const struct advise_rule *const advise_tables[] = {
-    advise_cpufreq_rules, advise_idle_rules,	    advise_memory_rules, advise_topology_rules,
-    advise_cmdline_rules, advise_cmdline_cpu_rules, advise_tuned_rules,	 advise_daemon_rules,
-    advise_kvm_rules,	  advise_security_rules,    advise_device_rules, advise_system_rules,
+    advise_cpufreq_rules,     advise_idle_rules,     advise_memory_rules,
+    advise_topology_rules,    advise_cmdline_rules,  advise_cmdline_syntax_rules,
+    advise_cmdline_cpu_rules, advise_tuned_rules,    advise_daemon_rules,
+    advise_kvm_rules,	      advise_security_rules, advise_device_rules,
+    advise_system_rules,
 };
 
 struct advise_run {
@@ -226,7 +228,7 @@ const struct cmdline_word *advise_word(struct advise_check *c, const char *name)
 void advise_at_word(struct advise_check *c, struct advise_finding *finding, const struct cmdline_word *word)
 {
 	finding->path = c->cmdline->path;
-	finding->line = c->cmdline->first_line;
+	finding->line = word->line ? word->line : c->cmdline->first_line;
 	finding->column = word->column;
 }
 

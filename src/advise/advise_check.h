@@ -72,6 +72,7 @@ extern const struct advise_rule advise_memory_rules[];
 extern const struct advise_rule advise_topology_rules[];
 extern const struct advise_rule advise_cmdline_rules[];
 extern const struct advise_rule advise_cmdline_cpu_rules[];
+extern const struct advise_rule advise_cmdline_syntax_rules[];
 extern const struct advise_rule advise_tuned_rules[];
 extern const struct advise_rule advise_daemon_rules[];
 extern const struct advise_rule advise_kvm_rules[];

@@ -2,12 +2,16 @@
 /* Owns cutting a kernel command line into words. */
 #include "host_cmdline.h"
 
-#include <ctype.h>
-
 #include "host.h"
 #include "text.h"
 
 enum { WORD_LIMIT = 4096 };
+
+/* The kernel's isspace(), which counts the no-break space of Latin-1. */
+static bool is_blank(char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r') || c == '\xa0';
+}
 
 bool cmdline_same_name(const char *a, const char *b)
 {
@@ -33,7 +37,7 @@ static struct cmdline_word make_word(struct arena *arena, const char *text, size
 {
 	struct cmdline_word word = {.column = column};
 	const char *whole = unquoted(arena, text, length);
-	const char *equals = strchr(whole, '=');
+	const char *equals = *whole ? strchr(whole + 1, '=') : NULL;
 
 	word.text = whole;
 	word.name = whole;
@@ -53,11 +57,11 @@ void cmdline_parse(struct arena *arena, const char *line, struct host_cmdline *r
 	for (const char *at = line; *at && count < WORD_LIMIT;) {
 		bool in_quotes = false;
 
-		while (isspace((unsigned char)*at))
+		while (is_blank(*at))
 			at++;
 		const char *start = at;
 
-		for (; *at && (in_quotes || !isspace((unsigned char)*at)); at++)
+		for (; *at && (in_quotes || !is_blank(*at)); at++)
 			if (*at == '"')
 				in_quotes = !in_quotes;
 		if (at == start)

@@ -14,6 +14,7 @@ struct cmdline_word {
 	const char *text;  /* as written, without quotes around it */
 	const char *name;  /* before "=", with '-' as '_' except where the kernel keeps it; "amd_iommu" */
 	const char *value; /* after "=", without quotes; NULL for a bare word */
+	unsigned line;	   /* 1-based, in the file; 0: first_line of the command line */
 	unsigned column;   /* 1-based, in the line */
 	bool for_init;	   /* behind "--": not the kernel's */
 };
@@ -26,7 +27,10 @@ struct host_cmdline {
 	unsigned first_line; /* the line in that file, 1-based */
 };
 
-/* Cut a line into words: blanks separate, double quotes protect blanks (kernel lib/cmdline.c next_arg). */
+/*
+ * Cut a line into words: blanks separate, double quotes protect blanks (lib/cmdline.c of Linux, next_arg). A '=' at the
+ * start of a word does not end a name, and 0xa0 is a blank, both as there. At most 4096 words.
+ */
 void cmdline_parse(struct arena *arena, const char *line, struct host_cmdline *ret);
 
 /* The last word with this name (the one that counts for most), or NULL; the first; and how often it stands there. */

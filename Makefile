@@ -3,7 +3,7 @@ BUILD := build
 HVTUNE := $(BUILD)/src/cli/hvtune
 PREFIX ?= /usr/local
 
-.PHONY: all run test bench install clean setup format lab lab-shell
+.PHONY: all run test bench install clean setup format capture-test lab lab-shell
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -34,6 +34,14 @@ install: all
 
 format:
 	@git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format -i
+
+# Adds this machine, or the one of HOST=, to the corpus: make capture-test NAME=epyc-9654 [HOST=DIR|ARCHIVE]
+capture-test: all
+	@test -n "$(NAME)" || { echo "usage: make capture-test NAME=machine [HOST=DIR|ARCHIVE]" >&2; exit 2; }
+	@mkdir -p tests/hosts/captures
+	@$(HVTUNE) capture $(if $(HOST),--host "$(HOST)") -o "tests/hosts/captures/$(NAME).tar.xz"
+	@tests/hosts/renew "$(NAME)"
+	@cat "tests/hosts/expected/$(NAME)/check.txt"
 
 lab:
 	@tests/lab/lab suite all

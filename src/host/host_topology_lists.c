@@ -76,7 +76,7 @@ static bool read_l3(struct host *host, int cpu, struct cpuset *ret, int64_t *ret
  */
 static bool is_module(struct host *host, int cpu, const struct cpuset *siblings)
 {
-	int other = cpuset_next(siblings, cpu);
+	int first = cpuset_first(siblings), other = first == cpu ? cpuset_next(siblings, cpu) : first;
 
 	return fact_is_number(&host->cpu.family, 0x15) && other >= 0 &&
 	       read_id(host, cpu, "core_id") != read_id(host, other, "core_id");

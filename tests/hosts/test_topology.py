@@ -43,6 +43,7 @@ LSCPU_DIFFERS = {
     ("64amd64-4p2n4ca2co/fsroot", "cores"): MODULES,
     ("nvidia-dgx-gb10", "cores"): CORE_ID,
     ("aarch64_Apple_Icestorm-M1-Pro", "cores"): CORE_ID,
+    ("arm-A510-A710-A715-X3", "cores"): CORE_ID,
     ("arm-A510-A710-A715-X3", "packages"): "lscpu counts one socket on ARM without ACPI, whatever the kernel lists",
     ("5intel64-hybrid-lakefield/fsroot", "l3s"): "lscpu -p leaves out the fields of caches that a CPU lacks, so that "
                                                  "its L3 lands in the column of L2",
@@ -227,13 +228,60 @@ class Trees(Test):
 class CoreToCore(Test):
     """Latencies between cores, measured by people: an oracle for L3 groups that does not come from sysfs."""
 
-    # file of latencies -> the tree of the same model, and how its rows are numbered
+    # measurement -> trees of the same model; no such tree is there of the EPYC 7773X: 8 groups of 8 cores by its maker
     PAIRS = {
-        "AMD_Ryzen_9_5900X": "hosts-rebuilt/trees/5900x",
-        "AMD_Ryzen_9_7950X": "dumps/derived/*Raphael*",
-        "AMD_Ryzen_Threadripper_1950X": "hosts-rebuilt/trees/tr1950x-numa",
-        "AMD_EPYC_7773X": None,
+        "AMD_Ryzen_9_5900X": ("dumps/derived/inst-0A20F10_K19_Vermeer-2", "hosts-rebuilt/trees/5900x"),
+        "AMD_Ryzen_9_7950X": ("dumps/derived/inst-0A60F12_K19_Raphael_04-",),
+        "AMD_Ryzen_Threadripper_1950X": ("dumps/derived/inst-0800F11_K17_Zen-15_TR", "hosts-rebuilt/trees/tr1950x-numa",
+                                         "hosts-rebuilt/trees/tr1950x-adjacent-smt"),
+        "AMD_EPYC_7773X": (),
     }
+    # Sizes of the L3 groups in CPUs, as measured.
+    SIZES = {"AMD_Ryzen_9_5900X": [12] * 2, "AMD_Ryzen_9_7950X": [16] * 2, "AMD_Ryzen_Threadripper_1950X": [8] * 4,
+             "AMD_EPYC_7773X": [16] * 8}
+
+    @staticmethod
+    def measured_groups(path):
+        """Two CPUs are in one group when they answer each other in less than half the time of the usual pair."""
+        with path.open(encoding="utf-8") as file:
+            rows = list(csv.reader(file))
+        latency = {(i, j): float(rows[i][j]) for i in range(len(rows)) for j in range(i)}
+        limit = sorted(latency.values())[len(latency) * 9 // 10] / 2
+        groups = []
+        for cpu in range(len(rows)):
+            home = next((group for group in groups if latency[cpu, group[0]] < limit), None)
+            if home is None:
+                groups.append([cpu])
+            else:
+                home.append(cpu)
+        for (one, other), value in latency.items():
+            same = any(one in group and other in group for group in groups)
+            if same != (value < limit):
+                raise AssertionError(f"{path.name}: CPUs {one} and {other}: {value} ns does not fit the groups")
+        return {frozenset(group) for group in groups}
+
+    def test_same_groups(self):
+        folder = cases.unpacked() / "core-to-core"
+        self.assertEqual({path.stem for path in folder.glob("*.csv")}, set(self.PAIRS))
+        for name, trees in self.PAIRS.items():
+            measured = self.measured_groups(folder / f"{name}.csv")
+            with self.subTest(name):
+                self.assertEqual(sorted(map(len, measured)), self.SIZES[name])
+            for tree in trees:
+                with self.subTest(tree):
+                    ours = of_hvtune(cases.trees()[tree])
+                    # The measured CPUs are numbered as that machine's kernel did: where the tree's numbers its
+                    # siblings in the other way, groups are compared by the numbers of cores.
+                    if measured != ours["l3s"]:
+                        self.assertEqual(sorted(map(len, measured)), sorted(map(len, ours["l3s"])))
+                        self.assertNotEqual(self.siblings(measured), self.siblings(ours["l3s"]),
+                                            "numbered alike, grouped differently")
+
+    @staticmethod
+    def siblings(groups):
+        """How siblings are numbered, as far as groups show: neighbours, or far apart."""
+        return all(cpu ^ 1 in group for group in groups for cpu in group) and \
+            all(max(group) - min(group) == len(group) - 1 for group in groups)
 
 
 if __name__ == "__main__":

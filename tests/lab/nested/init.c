@@ -16,60 +16,64 @@
 #include <time.h>
 #include <unistd.h>
 
-static long long now_ns(void) {
-        struct timespec ts;
+static long long now_ns(void)
+{
+	struct timespec ts;
 
-        clock_gettime(CLOCK_MONOTONIC, &ts);
-        return ts.tv_sec * 1000000000LL + ts.tv_nsec;
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000000000LL + ts.tv_nsec;
 }
 
 /* Busy for percent of every 100 ms. */
-static void load(int percent) {
-        for (;;) {
-                long long end = now_ns() + percent * 1000000LL;
+static void load(int percent)
+{
+	for (;;) {
+		long long end = now_ns() + percent * 1000000LL;
 
-                while (now_ns() < end)
-                        ;
-                usleep((100 - percent) * 1000);
-        }
+		while (now_ns() < end)
+			;
+		usleep((100 - percent) * 1000);
+	}
 }
 
-static int wanted_load(void) {
-        char line[4096] = "";
-        FILE *f = fopen("/proc/cmdline", "re");
-        const char *word;
-        int percent = 0;
+static int wanted_load(void)
+{
+	char line[4096] = "";
+	FILE *f = fopen("/proc/cmdline", "re");
+	const char *word;
+	int percent = 0;
 
-        if (f) {
-                if (fgets(line, sizeof line, f) && (word = strstr(line, "lab.load=")))
-                        percent = atoi(word + strlen("lab.load="));
-                fclose(f);
-        }
-        return percent < 0 ? 0 : percent > 100 ? 100 : percent;
+	if (f) {
+		if (fgets(line, sizeof line, f) && (word = strstr(line, "lab.load=")))
+			percent = atoi(word + strlen("lab.load="));
+		fclose(f);
+	}
+	return percent < 0 ? 0 : percent > 100 ? 100 : percent;
 }
 
-int main(void) {
-        long cpus;
-        int percent;
+int main(void)
+{
+	long cpus;
+	int percent;
 
-        mount("proc", "/proc", "proc", 0, NULL);
-        mount("sysfs", "/sys", "sysfs", 0, NULL);
-        mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
-        cpus = sysconf(_SC_NPROCESSORS_ONLN);
-        percent = wanted_load();
+	mount("proc", "/proc", "proc", 0, NULL);
+	mount("sysfs", "/sys", "sysfs", 0, NULL);
+	mount("devtmpfs", "/dev", "devtmpfs", 0, NULL);
+	cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	percent = wanted_load();
 
-        printf("lab-guest: up with %ld CPUs, load %d %%\n", cpus, percent);
-        fflush(stdout);
+	printf("lab-guest: up with %ld CPUs, load %d %%\n", cpus, percent);
+	fflush(stdout);
 
-        for (long cpu = 0; percent > 0 && cpu < cpus; cpu++)
-                if (fork() == 0) {
-                        cpu_set_t set;
+	for (long cpu = 0; percent > 0 && cpu < cpus; cpu++)
+		if (fork() == 0) {
+			cpu_set_t set;
 
-                        CPU_ZERO(&set);
-                        CPU_SET(cpu, &set);
-                        sched_setaffinity(0, sizeof set, &set);
-                        load(percent);
-                }
-        for (;;)
-                pause();
+			CPU_ZERO(&set);
+			CPU_SET(cpu, &set);
+			sched_setaffinity(0, sizeof set, &set);
+			load(percent);
+		}
+	for (;;)
+		pause();
 }

@@ -44,14 +44,14 @@ static void print_finding(const struct term *term, struct arena *arena, const st
 	const struct advise_rule *rule = finding->rule;
 	int id_width = term_columns(rule->id);
 
-	(void)fprintf(term->out, "%s%-4s%s  %s%s%s  ", term_on(term, colour_of(finding->severity)),
+	(void)fprintf(term->out, "%s%-4s%s  %s%s%s", term_on(term, colour_of(finding->severity)),
 		      label_of(finding->severity), term_on(term, TERM_PLAIN), term_on(term, TERM_BOLD), rule->id,
 		      term_on(term, TERM_PLAIN));
 	if (id_width + INDENT + 2 + term_columns(finding->title) > term->width) {
 		(void)fputc('\n', term->out);
 		term_flow(term, INDENT, false, finding->title);
 	} else {
-		(void)fprintf(term->out, "%*s%s\n",
+		(void)fprintf(term->out, "  %*s%s\n",
 			      MAX_OF(0, MIN_OF(ID_WIDTH - id_width,
 					       term->width - INDENT - 2 - id_width - term_columns(finding->title))),
 			      "", finding->title);

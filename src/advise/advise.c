@@ -7,13 +7,25 @@
 #include "advise_check.h"
 #include "text.h"
 
+/* A line each, so that new files do not collide. */
+/* clang-format off */
 static const struct advise_rule *const advise_tables[] = {
-    advise_cpufreq_rules,     advise_idle_rules,     advise_memory_rules,
-    advise_topology_rules,    advise_cmdline_rules,  advise_cmdline_syntax_rules,
-    advise_cmdline_cpu_rules, advise_tuned_rules,    advise_daemon_rules,
-    advise_kvm_rules,	      advise_security_rules, advise_device_rules,
+    advise_cpufreq_rules,
+    advise_idle_rules,
+    advise_memory_rules,
+    advise_pages_rules,
+    advise_topology_rules,
+    advise_cmdline_rules,
+    advise_cmdline_syntax_rules,
+    advise_cmdline_cpu_rules,
+    advise_tuned_rules,
+    advise_daemon_rules,
+    advise_kvm_rules,
+    advise_security_rules,
+    advise_device_rules,
     advise_system_rules,
 };
+/* clang-format on */
 
 struct advise_run {
 	struct arena *arena;

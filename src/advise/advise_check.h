@@ -69,6 +69,7 @@ void advise_at_word(struct advise_check *c, struct advise_finding *finding, cons
 extern const struct advise_rule advise_cpufreq_rules[];
 extern const struct advise_rule advise_idle_rules[];
 extern const struct advise_rule advise_memory_rules[];
+extern const struct advise_rule advise_pages_rules[];
 extern const struct advise_rule advise_topology_rules[];
 extern const struct advise_rule advise_cmdline_rules[];
 extern const struct advise_rule advise_cmdline_cpu_rules[];

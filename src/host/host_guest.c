@@ -99,7 +99,8 @@ static struct fact by_clock(struct host *host)
 
 	for (size_t i = 0; i < ARRAY_SIZE(clock_names); i++)
 		if (text_has_word(available, " ", clock_names[i].word))
-			return fact_text("os.hypervisor", clock_names[i].kind, host->os.clocksource_available.source);
+			return fact_text("os.hypervisor", clock_names[i].kind,
+					 "flag hypervisor, available clock sources");
 	return fact_text("os.hypervisor", "unknown", "/proc/cpuinfo: flag hypervisor");
 }
 

@@ -9,6 +9,11 @@ enum { PARAMETERS_MAX = 256 };
 
 static const char *const modules[] = {"kvm", "kvm_amd", "kvm_intel", "vhost", "vhost_net"};
 
+bool host_kvm_in_use(const struct host_kvm *kvm)
+{
+	return fact_number_or(&kvm->users, 0) > 0;
+}
+
 static struct fact module_fact(struct host *host, const char *name, const char *module)
 {
 	const char *path = arena_printf(host->arena, "/sys/module/%s", module);
@@ -101,6 +106,8 @@ void host_kvm_read(struct host *host)
 	kvm->module_vendor = module_fact(host, "kvm.module_vendor", vendor);
 	kvm->module_vhost_net = module_fact(host, "kvm.module_vhost_net", "vhost_net");
 	kvm->device = read_device(host);
+	/* kvm_create_vm() takes a reference to the module that owns /dev/kvm, and each open file of a VM holds one. */
+	kvm->users = fact_read_number(host->arena, host->sys, UNIT_COUNT, "kvm.users", "/sys/module/%s/refcnt", vendor);
 	read_parameters(host);
 	kvm->halt_poll_ns = fact_absent("kvm.halt_poll_ns", "/sys/module/kvm/parameters/halt_poll_ns");
 	if (host_kvm_parameter(kvm, "kvm", "halt_poll_ns"))
@@ -127,6 +134,7 @@ void host_kvm_rows(const struct host *host, struct host_rows *rows)
 	host_rows_add(rows, "/dev/kvm", &kvm->device);
 	host_rows_add(rows, "module kvm", &kvm->module_kvm);
 	host_rows_add(rows, intel ? "module kvm_intel" : "module kvm_amd", &kvm->module_vendor);
+	host_rows_add(rows, "users of that module", &kvm->users);
 	host_rows_add(rows, "module vhost_net", &kvm->module_vhost_net);
 	for (int i = 0; i < kvm->parameter_count; i++) {
 		const struct kvm_parameter *parameter = &kvm->parameters[i];

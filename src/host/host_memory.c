@@ -138,8 +138,13 @@ static struct fact read_mounts(struct host *host)
 		}
 		at += length + (at[length] == '\n');
 	}
-	return found ? fact_text("memory.hugetlb_mounts", found, look->path)
-		     : fact_of_look("memory.hugetlb_mounts", look);
+	if (found)
+		return fact_text("memory.hugetlb_mounts", found, look->path);
+	struct fact fact = fact_of_look("memory.hugetlb_mounts", look);
+
+	if (look->state == SYS_VALUE)
+		fact.note = MEMORY_NO_HUGETLBFS;
+	return fact;
 }
 
 static void read_words(struct host *host)

@@ -11,6 +11,9 @@
 struct host;
 struct host_rows;
 
+/* The note of an absent hugetlb_mounts when the mounts are known and none is a hugetlbfs. */
+#define MEMORY_NO_HUGETLBFS "no hugetlbfs among the mounts"
+
 struct memory_node_pages {
 	int os_node;
 	struct fact total, free, surplus; /* numbers of pages */

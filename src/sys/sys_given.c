@@ -40,7 +40,7 @@ int sys_read_given(struct arena *arena, const char *path, bool only_text, const 
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	CLEANUP(base_free) char *buffer = NULL;
 	struct stat info;
-	size_t size, more = 0;
+	size_t size = 0, more = 0;
 
 	if (fd < 0 || fstat(fd, &info) < 0)
 		return err_set(err, errno, path, "cannot open it: %s", strerror(errno));

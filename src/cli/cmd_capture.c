@@ -1,14 +1,127 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Owns `hvtune capture`. */
+/* Owns `hvtune capture`: everything that any command asks of the host is asked, and written as one archive. */
 #include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "advise.h"
 #include "cli.h"
+#include "config.h"
+#include "sys_capture.h"
+#include "text.h"
+
+struct progress {
+	struct timespec start;
+	bool shown;
+};
+
+static void show_progress(void *context, int percent)
+{
+	struct progress *progress = context;
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	if (now.tv_sec - progress->start.tv_sec < 2 && !progress->shown)
+		return;
+	progress->shown = true;
+	(void)fprintf(stderr, "\rhvtune: writing, %d %%", percent);
+	(void)fflush(stderr);
+}
+
+static void end_progress(const struct progress *progress)
+{
+	if (progress->shown)
+		(void)fputs("\r\033[K", stderr);
+}
+
+/* What facts look at is read by host_open(); rules may look at more. */
+static void ask_everything(struct host *host)
+{
+	struct advise_subject subject = {.host = host};
+
+	(void)advise_result_free(advise_run(&subject));
+	/* The names to be replaced everywhere. */
+	(void)sys_read(host->sys, "/proc/sys/kernel/hostname");
+	(void)sys_read(host->sys, "/etc/hostname");
+}
+
+static const char *default_path(struct arena *arena)
+{
+	time_t now = time(NULL);
+	char date[16] = "";
+	struct tm day;
+
+	if (localtime_r(&now, &day))
+		(void)strftime(date, sizeof(date), "%Y%m%d", &day);
+	return arena_printf(arena, "hvtune-capture-%s.tar.xz", date);
+}
+
+static void print_result(const struct cli *cli, const char *path, const struct capture_result *result)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	const struct term *term = &cli->out;
+
+	(void)fprintf(term->out, "%s: %s, %zu files of %zu looks\n", path,
+		      text_kib(arena, (int64_t)((result->size_bytes + 1023) / 1024)), result->file_count,
+		      result->look_count);
+	if (result->unreadable_count)
+		term_flow(term, 0, false,
+			  arena_printf(arena, "%zu looks were refused and are captured as refused%s.",
+				       result->unreadable_count, geteuid() == 0 ? "" : "; root may see more"));
+	term_flow(
+	    term, 0, false,
+	    arena_printf(arena,
+			 "Anonymised: %zu serial numbers, addresses, UUIDs and names were replaced, each by the same "
+			 "one everywhere. Look into it before you give it away: tar xf %s",
+			 result->replaced_count, path));
+	term_flow(term, 0, false, arena_printf(arena, "Use it with: hvtune check --host %s", path));
+}
 
 int cmd_capture(struct cli *cli)
 {
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	CLEANUP(host_close_pointer) struct host *host = NULL;
+	CLEANUP(base_free) char *xml = NULL;
+	const char *path = cli->values[OPTION_OUTPUT] ? cli->values[OPTION_OUTPUT] : default_path(arena);
+	struct progress progress = {0};
+	struct capture_request request = {
+	    .path = path, .overwrite = cli_given(cli, OPTION_FORCE), .version = HVTUNE_VERSION};
+	struct capture_result result;
 	struct err err = {0};
 
-	(void)cli;
-	(void)err_set(&err, ENOTSUP, NULL, "capture does not write yet");
-	return cli_fail(&err);
+	if (cli->argument_count)
+		return cli_usage(cli, "capture takes no arguments, but got \"%s\"; -o names the file",
+				 cli->arguments[0]);
+	if (sys_capture_check(path, request.overwrite, &err) < 0)
+		return cli_fail(&err);
+	int r = cli_open_host(cli, &host);
+
+	if (r)
+		return r;
+	if (host->kind == HOST_HWLOC_XML || host->kind == HOST_LSCPU || host->kind == HOST_SYNTHETIC) {
+		(void)err_set(&err, EINVAL, host->name,
+			      "there is nothing to capture: this host is no more than its text");
+		(void)err_hint(&err, "give that text to --host");
+		return cli_fail(&err);
+	}
+	ask_everything(host);
+	/* Without hwloc's own view the replay makes the topology of the files, as for any other archive. */
+	if (host->kind == HOST_ARCHIVE)
+		request.hwloc_xml = sys_capture_part(host->sys, CAPTURE_HWLOC, &request.hwloc_size);
+	else if (host_topology_export_xml(host, &xml, &request.hwloc_size, NULL) == 0)
+		request.hwloc_xml = xml;
+	if (isatty(STDERR_FILENO)) {
+		(void)clock_gettime(CLOCK_MONOTONIC, &progress.start);
+		request.progress = show_progress;
+		request.context = &progress;
+	}
+	r = sys_capture_write(host->sys, &request, &result, &err);
+	end_progress(&progress);
+	if (r < 0)
+		return cli_fail(&err);
+	print_result(cli, path, &result);
+	cli_print_timing(cli, host);
+	return EXIT_FINE;
 }

@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns finding secrets: the tables of files and patterns, and the walk over lines. Replacements: sys_secret.c. */
+#include "sys_anonymise.h"
+
+#include <ctype.h>
+#include <regex.h>
+#include <string.h>
+
+#include "err.h"
+#include "sys_secret.h"
+#include "text.h"
+
+/* ---- files that are a secret as a whole ---- */
+
+static const struct {
+	const char *name; /* last component of the path */
+	enum secret_kind kind;
+} secret_files[] = {
+    {"asset_tag", SECRET_SHAPE},
+    {"board_asset_tag", SECRET_SHAPE},
+    {"board_serial", SECRET_SHAPE},
+    {"boot_id", SECRET_SHAPE},
+    {"chassis_asset_tag", SECRET_SHAPE},
+    {"chassis_serial", SECRET_SHAPE},
+    {"domainname", SECRET_HOST},
+    {"eui", SECRET_SHAPE},
+    {"hostid", SECRET_SHAPE},
+    {"hostname", SECRET_HOST},
+    {"hostnqn", SECRET_SHAPE},
+    {"machine-id", SECRET_SHAPE},
+    {"nguid", SECRET_SHAPE},
+    {"node_guid", SECRET_SHAPE},
+    {"node_name", SECRET_SHAPE},
+    {"nodename", SECRET_HOST},
+    {"phys_port_id", SECRET_SHAPE},
+    {"phys_switch_id", SECRET_SHAPE},
+    {"port_guid", SECRET_SHAPE},
+    {"port_name", SECRET_SHAPE},
+    {"ppin", SECRET_SHAPE}, /* sysfs of 5.18 and later: the CPU's own serial number */
+    {"product_serial", SECRET_SHAPE},
+    {"product_uuid", SECRET_SHAPE},
+    {"serial", SECRET_SHAPE},
+    {"serial_number", SECRET_SHAPE},
+    {"subsysnqn", SECRET_SHAPE},
+    {"sys_image_guid", SECRET_SHAPE},
+    {"unique_id", SECRET_SHAPE},
+    {"uuid", SECRET_SHAPE},
+    {"wwid", SECRET_SHAPE},
+    {"wwn", SECRET_SHAPE},
+};
+
+/* Files in which four numbers with dots are a version. */
+static const char *const version_files[] = {"version", "release", "/sys/class/dmi/", "/sys/devices/virtual/dmi/"};
+
+/* ---- patterns ---- */
+
+enum edge {
+	EDGE_NONE,
+	EDGE_WORD,  /* no letter or digit beside the match */
+	EDGE_COLON, /* nor a colon */
+};
+
+struct match {
+	const char *path; /* of the file or directory that the line is of */
+	const char *line;
+	size_t start, end; /* of what is to be replaced */
+};
+
+static size_t count_of(const struct match *match, char wanted)
+{
+	size_t count = 0;
+
+	for (size_t i = match->start; i < match->end; i++)
+		count += match->line[i] == wanted;
+	return count;
+}
+
+/* All zeros or all ones is no address of anything. */
+static bool is_real_address(const struct match *match)
+{
+	bool zeros = true, ones = true;
+
+	for (size_t i = match->start; i < match->end; i++) {
+		char digit = match->line[i];
+
+		if (!isxdigit((unsigned char)digit))
+			continue;
+		zeros &= digit == '0';
+		ones &= digit == 'f' || digit == 'F';
+	}
+	return !zeros && !ones;
+}
+
+static bool is_version_file(const char *path)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(version_files); i++)
+		if (strstr(path, version_files[i]))
+			return true;
+	return false;
+}
+
+/* Not loopback, any or a mask, and not a version: those have a word and a dash or letters before them. */
+static bool is_ipv4(const struct match *match)
+{
+	const char *at = match->line + match->start;
+	unsigned first = 0;
+
+	if (is_version_file(match->path))
+		return false;
+	if (match->start >= 1 && (at[-1] == '.' || at[-1] == '_'))
+		return false;
+	if (match->start >= 2 && at[-1] == '-' && isalpha((unsigned char)at[-2]))
+		return false;
+	if (match->line[match->end] == '.' && isdigit((unsigned char)match->line[match->end + 1]))
+		return false;
+	for (int i = 0; i < 4; i++) {
+		char *end;
+		unsigned long octet = strtoul(at, &end, 10);
+
+		if (octet > 255 || (*at == '0' && end - at > 1))
+			return false;
+		if (i == 0)
+			first = (unsigned)octet;
+		at = end + 1;
+	}
+	return first != 0 && first != 127 && first != 255;
+}
+
+/* Eight groups, or fewer with one "::" in them; "::1" and "::" stay, and a mere "a::b" with letters only is a name. */
+static bool is_ipv6(const struct match *match)
+{
+	const char *text = match->line + match->start;
+	const char *gap = memmem(text, match->end - match->start, "::", 2);
+	size_t colons = count_of(match, ':');
+
+	if (!gap)
+		return colons == 7;
+	return colons <= 7 && match->end - match->start > 3 &&
+	       !memmem(gap + 1, match->end - match->start - (size_t)(gap + 1 - text), "::", 2);
+}
+
+static bool is_no_unit(const struct match *match)
+{
+	static const char *const units[] = {".service", ".socket", ".timer", ".target", ".slice",
+					    ".scope",	".mount",  ".path",  ".device", ".swap"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (memmem(match->line + match->start, match->end - match->start, units[i], strlen(units[i])))
+			return false;
+	return true;
+}
+
+/* Names of devices that the kernel gives say nothing; those of volumes do. */
+static bool is_volume(const struct match *match)
+{
+	static const char *const devices[] = {"dasd", "disk/", "dm-", "hd", "loop", "mapper/", "md",  "mmcblk", "nfs",
+					      "nvme", "pmem",  "ram", "sd", "sr",   "vd",      "xvd", "zram"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(devices); i++)
+		if (text_starts(match->line + match->start, devices[i]))
+			return false;
+	return true;
+}
+
+static bool is_in_libvirt(const struct match *match)
+{
+	return strstr(match->path, "libvirt") != NULL;
+}
+
+static bool is_in_proxmox(const struct match *match)
+{
+	return strstr(match->path, "/qemu-server/") || strstr(match->path, "/lxc/");
+}
+
+static bool is_no_option(const struct match *match)
+{
+	return !text_starts(match->line + match->start, "guest=") && match->line[match->start] != '-';
+}
+
+static bool is_no_control(const struct match *match)
+{
+	return !text_starts(match->line + match->start, "control");
+}
+
+#define HEX "[0-9a-fA-F]"
+#define DASH "(-|\\\\x2d)" /* as systemd writes a dash in the names of units */
+#define REST "([^][:space:],:;\"'<>/]+)"
+
+/*
+ * What is replaced is the group `group` of the pattern (POSIX extended), where `must` (a plain text, a cheap test
+ * first) is in the line, the edges fit and `accept` has nothing against it. In order: longer shapes before shorter
+ * ones.
+ */
+static const struct pattern {
+	const char *must, *regex;
+	size_t group;
+	enum secret_kind kind;
+	enum edge edge;
+	bool (*accept)(const struct match *match);
+} patterns[] = {
+    /* VMs: control groups, command lines of QEMU, definitions of libvirt and Proxmox */
+    {"machine-", "machine-[a-z]+\\\\x2d([0-9]+\\\\x2d)?([^/[:space:]]+)\\.(scope|service)", 2, SECRET_VM, EDGE_NONE,
+     NULL},
+    {"guest=", "guest=([^,[:space:]]+)", 1, SECRET_VM, EDGE_NONE, NULL},
+    {"-name", "-name[[:space:]]+([^,[:space:]]+)", 1, SECRET_VM, EDGE_NONE, is_no_option},
+    {"qemu:", "qemu:([^,[:space:]]+)", 1, SECRET_VM, EDGE_NONE, NULL},
+    {"/domain-", "/domain-[0-9]+-([^/,[:space:]]+)", 1, SECRET_VM, EDGE_NONE, NULL},
+    {"/libvirt/", "/libvirt/(qemu|lxc|libxl)/(autostart/)?([^/[:space:]]+)\\.(xml|pid|log|status)", 3, SECRET_VM,
+     EDGE_NONE, NULL},
+    {"/libvirt/images/", "/libvirt/images/([^/,.[:space:]\"'<]+)", 1, SECRET_VM, EDGE_NONE, NULL},
+    {"<name>", "<name>([^<]+)</name>", 1, SECRET_VM, EDGE_NONE, is_in_libvirt},
+    {"<title>", "<title>([^<]+)</title>", 1, SECRET_SHAPE, EDGE_NONE, is_in_libvirt},
+    {"<description>", "<description>([^<]+)<", 1, SECRET_SHAPE, EDGE_NONE, is_in_libvirt},
+    {"serial", "<serial>([^<]+)</serial>", 1, SECRET_SHAPE, EDGE_NONE, NULL},
+    {"'serial'", "<entry name='serial'>([^<]+)<", 1, SECRET_SHAPE, EDGE_NONE, NULL},
+    {"name:", "^name:[[:space:]]*([^[:space:]]+)", 1, SECRET_VM, EDGE_NONE, is_in_proxmox},
+    {"hostname:", "^hostname:[[:space:]]*([^[:space:]]+)", 1, SECRET_VM, EDGE_NONE, is_in_proxmox},
+    {"description:", "^description:[[:space:]]*(.+)", 1, SECRET_SHAPE, EDGE_NONE, is_in_proxmox},
+
+    /* hosts and users */
+    {"/pve/nodes/", "/pve/nodes/([^/[:space:]]+)", 1, SECRET_HOST, EDGE_NONE, NULL},
+    {"hostname=", "hostname=([^[:space:]]+)", 1, SECRET_HOST, EDGE_NONE, NULL},
+    {"/home/", "/home/([^][:space:]/,:;\"'<>]+)", 1, SECRET_USER, EDGE_NONE, NULL},
+    {"@", "\\(([^@()[:space:]]+)@[^@()[:space:]]+\\)", 1, SECRET_BUILDER, EDGE_NONE, NULL},
+    {"@", "\\([^@()[:space:]]+@([^@()[:space:]]+)\\)", 1, SECRET_BUILDER, EDGE_NONE, NULL},
+    {"@", "[A-Za-z0-9._+-]+@[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*\\.[A-Za-z]{2,}", 0, SECRET_SHAPE, EDGE_WORD, is_no_unit},
+    {"=", "(passw(or)?d|passphrase|secret|token|psk)=([^,&[:space:]]+)", 3, SECRET_SHAPE, EDGE_NONE, NULL},
+
+    /* file systems and volumes */
+    {"UUID=", "UUID=\"?(" HEX "{4}-" HEX "{4})", 1, SECRET_SHAPE, EDGE_WORD, NULL},
+    {"UUID=", "PARTUUID=\"?(" HEX "{8})-" HEX "{2}", 1, SECRET_SHAPE, EDGE_NONE, NULL},
+    {"uuid/", "by-(part)?uuid/([^/,[:space:]]+)", 2, SECRET_SHAPE, EDGE_NONE, NULL},
+    {"label/", "by-(part)?label/([^/,[:space:]]+)", 2, SECRET_LABEL, EDGE_NONE, NULL},
+    {"LABEL=", "LABEL=\"?" REST, 1, SECRET_LABEL, EDGE_NONE, NULL},
+    {"by-id/", "by-id/[a-z]+-([^/,[:space:]]+)", 1, SECRET_SHAPE, EDGE_NONE, NULL},
+    {"/dev/mapper/", "/dev/mapper/" REST, 1, SECRET_SHAPE, EDGE_NONE, is_no_control},
+    {"rd.lvm.", "rd\\.lvm\\.[lv][gv]=([^[:space:]]+)", 1, SECRET_SHAPE, EDGE_NONE, NULL},
+    {"luks.name=", "luks\\.name=[^=[:space:]]+=([^[:space:]]+)", 1, SECRET_SHAPE, EDGE_NONE, NULL},
+    {"cryptdevice=", "cryptdevice=[^:[:space:]]+:([^:[:space:]]+)", 1, SECRET_SHAPE, EDGE_NONE, NULL},
+    {"=/dev/", "(root|resume|swap|usr)=/dev/([^,[:space:]]+)", 2, SECRET_SHAPE, EDGE_NONE, is_volume},
+
+    /* numbers that name one thing in the world */
+    {NULL, HEX "{8}" DASH HEX "{4}" DASH HEX "{4}" DASH HEX "{4}" DASH HEX "{12}", 0, SECRET_SHAPE, EDGE_WORD,
+     is_real_address},
+    {NULL, HEX "{64}", 0, SECRET_SHAPE, EDGE_WORD, is_real_address},
+    {NULL, HEX "{32}", 0, SECRET_SHAPE, EDGE_WORD, is_real_address},
+    {"qn.", "[in]qn\\.[0-9]{4}-[0-9]{2}\\.([^[:space:],]+)", 1, SECRET_SHAPE, EDGE_NONE, NULL},
+    {".", "(naa|eui|t10|nvme)\\.([0-9A-Za-z._-]{8,})", 2, SECRET_SHAPE, EDGE_NONE, NULL},
+    {"wwn-", "wwn-0x(" HEX "+)", 1, SECRET_SHAPE, EDGE_NONE, NULL},
+    {"0x5", "0x(5" HEX "{15})", 1, SECRET_SHAPE, EDGE_WORD, NULL},
+    {"serial", "serial(=|[[:space:]]*:[[:space:]]*|[[:space:]]+number:?[[:space:]]+)([^,[:space:]]+)", 2, SECRET_SHAPE,
+     EDGE_NONE, NULL},
+    {":", HEX "{2}(:" HEX "{2}){5,19}", 0, SECRET_MAC, EDGE_COLON, is_real_address},
+    {"x", "(en|wl|ww)x(" HEX "{12})", 2, SECRET_MAC, EDGE_NONE, NULL},
+    {":", HEX "{4}(:" HEX "{4}){3}", 0, SECRET_SHAPE, EDGE_COLON, is_real_address},
+    {".", "[0-9]{1,3}(\\.[0-9]{1,3}){3}", 0, SECRET_IPV4, EDGE_WORD, is_ipv4},
+    {":", "(" HEX "{1,4}:){7}" HEX "{1,4}", 0, SECRET_IPV6, EDGE_COLON, is_ipv6},
+    {"::", HEX "{1,4}(:" HEX "{1,4})*::(" HEX "{1,4}(:" HEX "{1,4})*)?", 0, SECRET_IPV6, EDGE_COLON, is_ipv6},
+};
+
+struct sys_anonymiser {
+	struct secret_store *store;
+	regex_t compiled[ARRAY_SIZE(patterns)];
+};
+
+struct sys_anonymiser *sys_anonymiser_new(void)
+{
+	struct sys_anonymiser *anonymiser = calloc(1, sizeof(*anonymiser));
+
+	if (!anonymiser)
+		err_no_memory();
+	anonymiser->store = secret_store_new();
+	/* The patterns are our own: what can fail in compiling them is memory. */
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
+		if (regcomp(&anonymiser->compiled[i], patterns[i].regex, REG_EXTENDED) != 0)
+			err_no_memory();
+	return anonymiser;
+}
+
+struct sys_anonymiser *sys_anonymiser_free(struct sys_anonymiser *anonymiser)
+{
+	if (!anonymiser)
+		return NULL;
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
+		regfree(&anonymiser->compiled[i]);
+	(void)secret_store_free(anonymiser->store);
+	free(anonymiser);
+	return NULL;
+}
+
+void sys_anonymiser_free_pointer(struct sys_anonymiser **anonymiser)
+{
+	*anonymiser = sys_anonymiser_free(*anonymiser);
+}
+
+size_t sys_anonymiser_count(const struct sys_anonymiser *anonymiser)
+{
+	return secret_count(anonymiser->store);
+}
+
+static bool edges_fit(enum edge edge, const char *line, size_t start, size_t end)
+{
+	char before = start ? line[start - 1] : ' ', after = line[end];
+
+	if (edge == EDGE_NONE)
+		return true;
+	if (edge == EDGE_COLON && (before == ':' || after == ':'))
+		return false;
+	return !isalnum((unsigned char)before) && !isalnum((unsigned char)after);
+}
+
+/* Replace all that one pattern finds in a line. Returns `line` itself when that is nothing. */
+static const char *apply(struct sys_anonymiser *anonymiser, struct arena *arena, size_t which, const char *path,
+			 const char *line)
+{
+	const struct pattern *pattern = &patterns[which];
+	regmatch_t groups[6];
+	size_t from = 0;
+
+	if (pattern->must && !strstr(line, pattern->must))
+		return line;
+	while (line[from] && regexec(&anonymiser->compiled[which], line + from, ARRAY_SIZE(groups), groups,
+				     from ? REG_NOTBOL : 0) == 0) {
+		size_t start = from + (size_t)groups[pattern->group].rm_so;
+		size_t end = from + (size_t)groups[pattern->group].rm_eo;
+		const struct match match = {.path = path, .line = line, .start = start, .end = end};
+
+		if (end <= start || !edges_fit(pattern->edge, line, start, end) ||
+		    (pattern->accept && !pattern->accept(&match))) {
+			/* Go on behind the first character of what was found, at the next word where edges count. */
+			from += (size_t)groups[0].rm_so + 1;
+			while (pattern->edge != EDGE_NONE && isalnum((unsigned char)line[from]) &&
+			       isalnum((unsigned char)line[from - 1]))
+				from++;
+			continue;
+		}
+		const char *other =
+		    secret_replace(anonymiser->store, pattern->kind, arena_strndup(arena, line + start, end - start));
+
+		line = arena_printf(arena, "%.*s%s%s", (int)start, line, other, line + end);
+		from = start + strlen(other);
+	}
+	return line;
+}
+
+/* Names that were found are replaced wherever they stand, save where the kernel's own words are all there is. */
+static bool may_hold_names(const char *path)
+{
+	return !text_starts(path, "/sys/") && !text_starts(path, "/proc/sys/");
+}
+
+static bool is_about_vms(const char *path)
+{
+	return strstr(path, "libvirt") || strstr(path, "qemu") || strstr(path, "/pve/");
+}
+
+static const char *anonymise_line(struct sys_anonymiser *anonymiser, struct arena *arena, const char *path,
+				  const char *line, bool names)
+{
+	/* Most lines are a number or a word. */
+	if (!strpbrk(line, ":./-=@<\\") && strlen(line) < 32 && !strchr(line, 'x') && !names)
+		return line;
+	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
+		line = apply(anonymiser, arena, i, path, line);
+	return names ? secret_replace_names(anonymiser->store, arena, line, is_about_vms(path)) : line;
+}
+
+/* A file that is a secret as a whole: its first line's words. Placeholders are no secrets. */
+static const char *whole_secret(struct sys_anonymiser *anonymiser, struct arena *arena, enum secret_kind kind,
+				const char *line)
+{
+	static const char *const placeholders[] = {
+	    "", "(none)", "0", "None", "localhost", "localhost.localdomain", "Not Specified", "N/A"};
+	const char *secret = text_trim(arena, line);
+
+	for (size_t i = 0; i < ARRAY_SIZE(placeholders); i++)
+		if (text_equal(secret, placeholders[i]))
+			return line;
+	return secret_replace(anonymiser->store, kind, secret);
+}
+
+static const enum secret_kind *kind_of_file(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	for (size_t i = 0; slash && i < ARRAY_SIZE(secret_files); i++)
+		if (text_equal(slash + 1, secret_files[i].name))
+			return &secret_files[i].kind;
+	return NULL;
+}
+
+struct buffer {
+	char *data;
+	size_t size, room;
+};
+
+static void buffer_free(struct buffer *buffer)
+{
+	free(buffer->data);
+}
+
+static void buffer_add(struct buffer *buffer, const char *data, size_t size)
+{
+	if (buffer->size + size > buffer->room) {
+		buffer->room = MAX_OF(buffer->room * 2, buffer->size + size + 4096);
+		char *larger = realloc(buffer->data, buffer->room);
+
+		if (!larger)
+			err_no_memory();
+		buffer->data = larger;
+	}
+	if (size)
+		memcpy(buffer->data + buffer->size, data, size);
+	buffer->size += size;
+}
+
+/* The argument after "-name" of QEMU: "web1,process=qemu:web1". */
+static const char *replace_first_word(struct sys_anonymiser *anonymiser, struct arena *arena, const char *line)
+{
+	size_t length = strcspn(line, ",");
+	const char *name = arena_strndup(arena, line, length);
+
+	return arena_printf(arena, "%s%s", secret_replace(anonymiser->store, SECRET_VM, name),
+			    secret_replace_names(anonymiser->store, arena, line + length, true));
+}
+
+/* Where the line at `data` ends. A very long one, which no file of the kernel's has, is cut at a space. */
+static size_t line_length(const char *data, size_t size)
+{
+	enum { LONGEST = 4096 };
+	size_t length = 0;
+
+	while (length < size && length < LONGEST && data[length] != '\n' && data[length] != '\0')
+		length++;
+	if (length < LONGEST)
+		return length;
+	for (size_t cut = LONGEST; cut > LONGEST / 2; cut--)
+		if (data[cut - 1] == ' ')
+			return cut;
+	return length;
+}
+
+const char *sys_anonymise_contents(struct sys_anonymiser *anonymiser, struct arena *arena, const char *path,
+				   const char *data, size_t size, size_t *ret_size)
+{
+	CLEANUP(buffer_free) struct buffer buffer = {0};
+	CLEANUP(arena_free_pointer) struct arena *scratch = arena_new();
+	const enum secret_kind *whole = kind_of_file(path);
+	bool names = may_hold_names(path), after_name = false;
+
+	if (text_equal(path, "/proc/cpuinfo")) {
+		*ret_size = size;
+		return arena_strndup(arena, data, size);
+	}
+
+	/* Lines end with a newline, the words of a process's command line with a NUL. */
+	for (size_t at = 0; at < size;) {
+		size_t length = line_length(data + at, size - at);
+		const char *line = arena_strndup(scratch, data + at, length);
+
+		if (whole)
+			line = whole_secret(anonymiser, scratch, *whole, line);
+		else if (after_name && !strstr(line, "guest="))
+			line = replace_first_word(anonymiser, scratch, line);
+		else
+			line = anonymise_line(anonymiser, scratch, path, line, names);
+		after_name = length == 5 && memcmp(data + at, "-name", 5) == 0;
+		buffer_add(&buffer, line, strlen(line));
+		at += length;
+		if (at < size && (data[at] == '\n' || data[at] == '\0'))
+			buffer_add(&buffer, data + at++, 1);
+		if (arena_used(scratch) > 1024 * 1024) {
+			(void)arena_free(scratch);
+			scratch = arena_new();
+		}
+	}
+	*ret_size = buffer.size;
+	return arena_strndup(arena, buffer.data ? buffer.data : "", buffer.size);
+}
+
+const char *sys_anonymise_path(struct sys_anonymiser *anonymiser, struct arena *arena, const char *path)
+{
+	bool names = !text_starts(path, "/sys/") && !text_starts(path, "/proc/");
+
+	return arena_strdup(arena, anonymise_line(anonymiser, arena, path, path, names));
+}
+
+const char *sys_anonymise_name(struct sys_anonymiser *anonymiser, struct arena *arena, const char *path,
+			       const char *name)
+{
+	const char *whole = sys_anonymise_path(anonymiser, arena,
+					       arena_printf(arena, "%s/%s", text_equal(path, "/") ? "" : path, name));
+
+	return strrchr(whole, '/') + 1;
+}
+
+const char *sys_anonymise_target(struct sys_anonymiser *anonymiser, struct arena *arena, const char *path,
+				 const char *target)
+{
+	bool names = !text_starts(path, "/sys/");
+
+	return arena_strdup(arena, anonymise_line(anonymiser, arena, path, target, names));
+}

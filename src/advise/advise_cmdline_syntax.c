@@ -94,7 +94,7 @@ static void check_missing_blank(struct advise_check *c)
 			continue;
 		note_word(c, word);
 		struct advise_finding *finding = advise_report(
-		    c, "a blank is missing before %s: the kernel takes it for a part of %s", inside, word->name);
+		    c, "A blank is missing before %s: the kernel takes it for a part of %s", inside, word->name);
 
 		finding->by_hand = advise_printf(c, "write \"%s=%.*s %s\"", word->name, (int)(inside - word->value),
 						 word->value, inside);
@@ -122,7 +122,7 @@ static void check_mangled(struct advise_check *c)
 	if (quotes % 2) {
 		advise_forget(c);
 		advise_note_text(c, c->cmdline->path, "%zu quotes", quotes);
-		advise_report(c, "a quote is not closed: all blanks behind it belong to one word");
+		advise_report(c, "A quote is not closed: all blanks behind it belong to one word");
 	}
 }
 
@@ -204,7 +204,7 @@ static void check_too_long(struct advise_check *c)
 
 	advise_note_text(c, c->cmdline->path, "%zu characters", length);
 	if (length >= LINE_LIMIT)
-		advise_report(c, "the line has %zu characters: the kernel cuts it at %d", length, LINE_LIMIT - 1);
+		advise_report(c, "The line has %zu characters: the kernel cuts it at %d", length, LINE_LIMIT - 1);
 }
 
 const struct advise_rule advise_cmdline_syntax_rules[] = {

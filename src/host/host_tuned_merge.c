@@ -182,6 +182,8 @@ static void merge_file(struct merge *merge, const struct tuned_file *file)
 static void merge_stock(struct merge *merge, const char *name)
 {
 	const struct host_tuned *tuned = &merge->host->daemons.tuned;
+	/* Hosts that are only a topology have no bounds. */
+	int most = tuned->minor_most ? tuned->minor_most : 99;
 
 	for (const struct tuned_stock_setting *stock = tuned_stock_settings; stock->profile; stock++) {
 		const struct tuned_setting setting = {.section = stock->section,
@@ -191,8 +193,7 @@ static void merge_stock(struct merge *merge, const char *name)
 						      .path = TUNED_STOCK_PATH};
 
 		/* Only what every version that this host may have agrees on. */
-		if (text_equal(stock->profile, name) && stock->since <= tuned->minor_least &&
-		    stock->until >= tuned->minor_most)
+		if (text_equal(stock->profile, name) && stock->since <= tuned->minor_least && stock->until >= most)
 			add_setting(merge, &setting);
 	}
 }

@@ -31,9 +31,14 @@ static const char *evidence_line(struct arena *arena, const struct advise_findin
 {
 	const char *line = "";
 
-	for (size_t i = 0; i < finding->evidence_count && i < EVIDENCE_SHOWN; i++)
-		line = arena_printf(arena, "%s%s%s = %s", line, i ? "; " : "", finding->evidence[i].source,
-				    finding->evidence[i].shown);
+	for (size_t i = 0; i < finding->evidence_count && i < EVIDENCE_SHOWN; i++) {
+		const struct advise_evidence *evidence = &finding->evidence[i];
+		/* The file that the finding points into has just been named. */
+		bool named = finding->line && text_equal(evidence->source, finding->path);
+
+		line = arena_printf(arena, "%s%s%s%s%s", line, i ? "; " : "", named ? "" : evidence->source,
+				    named ? "" : " = ", evidence->shown);
+	}
 	if (finding->evidence_count > EVIDENCE_SHOWN)
 		line = arena_printf(arena, "%s; and %zu more", line, finding->evidence_count - EVIDENCE_SHOWN);
 	return line;
@@ -74,7 +79,7 @@ static void print_finding(const struct term *term, struct arena *arena, const st
 		term_flow(term, INDENT, false, arena_printf(arena, "put right: %s", finding->by_hand));
 	if (rule->experiment)
 		term_flow(term, INDENT, false, arena_printf(arena, "decide by measuring: %s", rule->experiment));
-	if (rule->hurts && (finding->by_hand || rule->knobs))
+	if (rule->hurts && !text_equal(rule->hurts, "nothing") && (finding->by_hand || rule->knobs))
 		term_flow(term, INDENT, false, arena_printf(arena, "that costs: %s", rule->hurts));
 }
 

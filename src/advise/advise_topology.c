@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Owns the findings about memory nodes, L3 groups and packages; those about single CPUs are in advise_topology_cpu.c. */
+/* Owns the findings about memory nodes, L3 groups and packages; those about single CPUs are in advise_topology_cpu.c.
+ */
 #include "advise_check.h"
 
 #define NODE_DIR "/sys/devices/system/node"
@@ -45,10 +46,9 @@ static void check_memoryless(struct advise_check *c)
 
 	if (memoryless == 0 || memoryless * 2 > with_cpus)
 		return;
-	struct advise_finding *finding =
-	    advise_report(c, "%s %s %s CPUs but no memory: keep VMs on %s %s", nodes_word(memoryless),
-			  set_of_nodes(c, t, true), memoryless == 1 ? "has" : "have", nodes_word(with_cpus - memoryless),
-			  set_of_nodes(c, t, false));
+	struct advise_finding *finding = advise_report(
+	    c, "%s %s %s CPUs but no memory: keep VMs on %s %s", nodes_word(memoryless), set_of_nodes(c, t, true),
+	    memoryless == 1 ? "has" : "have", nodes_word(with_cpus - memoryless), set_of_nodes(c, t, false));
 	const char *name = fact_text_or(&c->host->cpu.model_name, "");
 
 	if (strstr(name, "2970WX") || strstr(name, "2990WX"))
@@ -61,10 +61,14 @@ static void check_dimms(struct advise_check *c)
 {
 	int with_cpus, memoryless = count_memoryless(c, &with_cpus);
 
-	if (memoryless * 2 <= with_cpus)
+	/* Where no node has any, the memory is told elsewhere (or the tree is not whole): a machine that runs has some.
+	 */
+	if (memoryless * 2 <= with_cpus || memoryless == with_cpus)
 		return;
-	(void)advise_report(c, "%d of %d nodes have no memory: only %s %s has DIMMs", memoryless, with_cpus,
-			    nodes_word(with_cpus - memoryless), set_of_nodes(c, &c->host->topology, false));
+	int rest = with_cpus - memoryless;
+
+	(void)advise_report(c, "%d of %d nodes have no memory: only %s %s %s DIMMs", memoryless, with_cpus,
+			    nodes_word(rest), set_of_nodes(c, &c->host->topology, false), rest == 1 ? "has" : "have");
 }
 
 static void check_cpuless(struct advise_check *c)
@@ -140,8 +144,9 @@ static void check_l3_as_numa(struct advise_check *c)
 		if (cpuset_count(&t->l3s[i].cpus) != threads)
 			threads = 0;
 	if (threads)
-		(void)advise_report(c, "%d nodes equal %d L3 groups of %d threads: the BIOS option \"L3 as NUMA domain\" is on",
-				    t->node_count, t->l3_count, threads);
+		(void)advise_report(
+		    c, "%d nodes equal %d L3 groups of %d threads: the BIOS option \"L3 as NUMA domain\" is on",
+		    t->node_count, t->l3_count, threads);
 	else
 		(void)advise_report(c, "%d nodes equal %d L3 groups: the BIOS option \"L3 as NUMA domain\" is on",
 				    t->node_count, t->l3_count);
@@ -174,7 +179,8 @@ static void check_nps_unclear(struct advise_check *c)
 	    t->node_count <= t->package_count || t->node_count != t->l3_count)
 		return;
 	advise_note_text(c, NODE_DIR "/node*/cpulist", "%d nodes, each one L3 group", t->node_count);
-	(void)advise_report(c, "Each of %d nodes is one L3 group: NPS%d or \"L3 as NUMA domain\", sysfs cannot tell which",
+	(void)advise_report(c,
+			    "Each of %d nodes is one L3 group: NPS%d or \"L3 as NUMA domain\", sysfs cannot tell which",
 			    t->node_count, t->node_count / MAX_OF(t->package_count, 1));
 }
 
@@ -187,8 +193,8 @@ static void check_l3_conflict(struct advise_check *c)
 	if (!t->l3_conflict)
 		return;
 	advise_note_text(c, "/sys/devices/system/cpu/cpu*/cache/index3/{id,shared_cpu_list}", "%s", t->l3_conflict);
-	struct advise_finding *finding = advise_report(
-	    c, "The kernel's L3 lists disagree with its cache ids: %d L3 groups by id", t->l3_count);
+	struct advise_finding *finding =
+	    advise_report(c, "The kernel's L3 lists disagree with its cache ids: %d L3 groups by id", t->l3_count);
 
 	finding->detail = t->l3_conflict;
 }
@@ -250,7 +256,8 @@ static void check_uneven_l3(struct advise_check *c)
 	if (!cores_per_l3(t, &least, &most) || least == most)
 		return;
 	advise_note_text(c, "cores in each L3 group", "%s", l3_counts(c, t));
-	struct advise_finding *finding = advise_report(c, "L3 groups have unlike numbers of cores: from %d to %d", least, most);
+	struct advise_finding *finding =
+	    advise_report(c, "L3 groups have unlike numbers of cores: from %d to %d", least, most);
 
 	if (!cpuset_empty(&off))
 		finding->detail = advise_printf(c, "CPUs %s are off line", advise_cpu_list(c, &off));
@@ -277,8 +284,8 @@ static void check_x3d(struct advise_check *c)
 			rest = cpuset_or(&rest, &l3->cpus);
 	}
 	(void)advise_report(c, "CPUs %s share %s of L3, CPUs %s share %s: where a VM lies matters",
-			    advise_cpu_list(c, &t->large_l3_cpus), text_kib(c->arena, large_kib), advise_cpu_list(c, &rest),
-			    text_kib(c->arena, small_kib));
+			    advise_cpu_list(c, &t->large_l3_cpus), text_kib(c->arena, large_kib),
+			    advise_cpu_list(c, &rest), text_kib(c->arena, small_kib));
 }
 
 /* The mean preferred-core rank of the CPUs in or outside a set; -1 when a rank is not known. */
@@ -312,8 +319,9 @@ static void check_prefcore_cache(struct advise_check *c)
 	advise_note_text(c, "mean amd_pstate_prefcore_ranking", "%.0f on CPUs %s, %.0f on CPUs %s", rest,
 			 advise_cpu_list(c, &others), large, advise_cpu_list(c, &t->large_l3_cpus));
 	(void)advise_note(c, &c->host->cpufreq.x3d_mode);
-	(void)advise_report(c, "Preferred-core ranks favour CPUs %s, the large L3 is on CPUs %s: which is right depends on the guest",
-			    advise_cpu_list(c, &others), advise_cpu_list(c, &t->large_l3_cpus));
+	(void)advise_report(
+	    c, "Preferred-core ranks favour CPUs %s, the large L3 is on CPUs %s: which is right depends on the guest",
+	    advise_cpu_list(c, &others), advise_cpu_list(c, &t->large_l3_cpus));
 }
 
 /* ---- packages ---- */
@@ -351,8 +359,9 @@ const struct advise_rule advise_topology_rules[] = {
 	.severity = ADVISE_WARN,
 	.needs = NEEDS_METAL,
 	.title = "Most NUMA nodes have no memory",
-	.mechanism = "Memory channels belong to nodes. A node without DIMMs fetches every line from another die or socket, "
-		     "and all cores queue at the few channels that are filled.",
+	.mechanism =
+	    "Memory channels belong to nodes. A node without DIMMs fetches every line from another die or socket, "
+	    "and all cores queue at the few channels that are filled.",
 	.effect = "Memory bandwidth is that of the filled channels only; most cores have remote latency for everything",
 	.basis = BASIS_REASONED,
 	.source = "Linux Documentation/mm/numa.rst (memoryless nodes); a 2 x EPYC 7551 with DIMMs on 2 of 8 nodes in "
@@ -384,8 +393,9 @@ const struct advise_rule advise_topology_rules[] = {
 	.severity = ADVISE_ADVICE,
 	.needs = 0,
 	.title = "NUMA nodes contradict packages or L3 groups",
-	.mechanism = "Firmware tables for memory (SRAT) and for CPUs (APIC ids) were made apart. The scheduler and libvirt "
-		     "trust both, so memory that is called local need not be.",
+	.mechanism =
+	    "Firmware tables for memory (SRAT) and for CPUs (APIC ids) were made apart. The scheduler and libvirt "
+	    "trust both, so memory that is called local need not be.",
 	.effect = "Placement by node may be wrong on such a host; how much cannot be told from here",
 	.basis = BASIS_REASONED,
 	.source = "hwloc issue 712; Linux Documentation/admin-guide/mm/numaperf.rst",
@@ -399,14 +409,16 @@ const struct advise_rule advise_topology_rules[] = {
 	.severity = ADVISE_ADVICE,
 	.needs = NEEDS_AMD,
 	.title = "The kernel's lists of CPUs that share an L3 disagree with its cache ids",
-	.mechanism = "Kernels before 4.14 counted four cores per L3 also where some are fused off, and so cut one L3 in "
-		     "two. The scheduler balances by the wrong groups too. hvtune goes by the cache id.",
+	.mechanism =
+	    "Kernels before 4.14 counted four cores per L3 also where some are fused off, and so cut one L3 in "
+	    "two. The scheduler balances by the wrong groups too. hvtune goes by the cache id.",
 	.effect = "Every tool that reads shared_cpu_list pins to wrong groups on this kernel",
 	.basis = BASIS_REPORTS,
 	.source = "hardinfo issue 210 (Ryzen 5 1600: 6-9 and 10-11 for one L3)",
 	.hurts = "nothing known",
 	.knobs = NULL,
-	.by_hand = "Run a newer kernel; look with: grep . /sys/devices/system/cpu/cpu*/cache/index3/{id,shared_cpu_list}",
+	.by_hand =
+	    "Run a newer kernel; look with: grep . /sys/devices/system/cpu/cpu*/cache/index3/{id,shared_cpu_list}",
 	.check = check_l3_conflict,
     },
     {
@@ -414,13 +426,15 @@ const struct advise_rule advise_topology_rules[] = {
 	.severity = ADVISE_INFO,
 	.needs = 0,
 	.title = "The L3 layout is not known",
-	.mechanism = "Without a level 3 cache in sysfs nobody can tell which cores share one. That all CPUs share one L3 "
-		     "must not be concluded: on Zen a package has many.",
+	.mechanism =
+	    "Without a level 3 cache in sysfs nobody can tell which cores share one. That all CPUs share one L3 "
+	    "must not be concluded: on Zen a package has many.",
 	.basis = BASIS_DOCUMENT,
 	.source = "Linux Documentation/ABI/testing/sysfs-devices-system-cpu (cache)",
 	.hurts = "nothing known",
-	.by_hand = "In a guest: let the hypervisor pass the cache topology (libvirt: <cache mode='passthrough'/>); look "
-		   "with: lscpu -C",
+	.by_hand =
+	    "In a guest: let the hypervisor pass the cache topology (libvirt: <cache mode='passthrough'/>); look "
+	    "with: lscpu -C",
 	.check = check_l3_unknown,
     },
     {
@@ -441,8 +455,9 @@ const struct advise_rule advise_topology_rules[] = {
 	.severity = ADVISE_INFO,
 	.needs = NEEDS_METAL,
 	.title = "Nodes have unequal memory",
-	.mechanism = "Channels interleave evenly only when they are filled alike, and a VM that fits one node may not fit "
-		     "the next.",
+	.mechanism =
+	    "Channels interleave evenly only when they are filled alike, and a VM that fits one node may not fit "
+	    "the next.",
 	.basis = BASIS_REASONED,
 	.source = "MemTotal of each node",
 	.hurts = "nothing known",
@@ -454,8 +469,9 @@ const struct advise_rule advise_topology_rules[] = {
 	.severity = ADVISE_INFO,
 	.needs = NEEDS_AMD | NEEDS_METAL,
 	.title = "The BIOS option \"L3 as NUMA domain\" is on",
-	.mechanism = "Each L3 group is a node of its own. Schedulers and libvirt then keep to an L3 by themselves, but nodes "
-		     "no longer say where memory is: several share one memory controller, so memory need not be bound.",
+	.mechanism =
+	    "Each L3 group is a node of its own. Schedulers and libvirt then keep to an L3 by themselves, but nodes "
+	    "no longer say where memory is: several share one memory controller, so memory need not be bound.",
 	.basis = BASIS_REASONED,
 	.source = "nodes and L3 groups of sysfs hold the same CPUs",
 	.hurts = "a VM larger than one L3 group counts as spread over nodes; NUMA balancing moves pages that were near",
@@ -468,8 +484,9 @@ const struct advise_rule advise_topology_rules[] = {
 	.severity = ADVISE_INFO,
 	.needs = NEEDS_AMD | NEEDS_METAL,
 	.title = "NUMA nodes per socket (NPS)",
-	.mechanism = "NPS1 interleaves all channels of a socket; NPS2 and NPS4 give each half or quarter its own channels: "
-		     "nearer memory for a VM that fits a node, less bandwidth for one that does not. NPS0 joins two sockets.",
+	.mechanism =
+	    "NPS1 interleaves all channels of a socket; NPS2 and NPS4 give each half or quarter its own channels: "
+	    "nearer memory for a VM that fits a node, less bandwidth for one that does not. NPS0 joins two sockets.",
 	.basis = BASIS_REASONED,
 	.source = "nodes per package, checked against L3 groups",
 	.hurts = "nothing known",
@@ -482,8 +499,9 @@ const struct advise_rule advise_topology_rules[] = {
 	.severity = ADVISE_INFO,
 	.needs = NEEDS_AMD | NEEDS_METAL,
 	.title = "NPS and \"L3 as NUMA domain\" cannot be told apart here",
-	.mechanism = "Two or four nodes in a socket, each of one L3 group, come from NPS2 or NPS4 as well as from L3 as NUMA "
-		     "domain. In the first case memory of another node is farther away, in the second it may not be.",
+	.mechanism =
+	    "Two or four nodes in a socket, each of one L3 group, come from NPS2 or NPS4 as well as from L3 as NUMA "
+	    "domain. In the first case memory of another node is farther away, in the second it may not be.",
 	.basis = BASIS_REASONED,
 	.source = "nodes and L3 groups of sysfs hold the same CPUs",
 	.hurts = "nothing known",
@@ -495,8 +513,9 @@ const struct advise_rule advise_topology_rules[] = {
 	.severity = ADVISE_INFO,
 	.needs = NEEDS_AMD | NEEDS_METAL,
 	.title = "Every core has an L3 of its own",
-	.mechanism = "Parts with all but one core per L3 fused off (EPYC 7251, 72F3, 9175F) give each core much cache, but two "
-		     "cores never share one: data that vCPUs share crosses the fabric.",
+	.mechanism =
+	    "Parts with all but one core per L3 fused off (EPYC 7251, 72F3, 9175F) give each core much cache, but two "
+	    "cores never share one: data that vCPUs share crosses the fabric.",
 	.basis = BASIS_REASONED,
 	.source = "cores counted in each L3 group",
 	.hurts = "nothing known",
@@ -521,8 +540,9 @@ const struct advise_rule advise_topology_rules[] = {
 	.severity = ADVISE_INFO,
 	.needs = NEEDS_AMD | NEEDS_METAL,
 	.title = "L3 groups have unlike sizes: a stacked cache on some",
-	.mechanism = "The cores under the stacked cache clock lower than the others. Which is faster depends on whether the "
-		     "VM's working set fits the large cache.",
+	.mechanism =
+	    "The cores under the stacked cache clock lower than the others. Which is faster depends on whether the "
+	    "VM's working set fits the large cache.",
 	.basis = BASIS_REASONED,
 	.source = "L3 sizes differ and the larger is at least 64 MiB; hwloc issue 772",
 	.hurts = "nothing known",
@@ -535,14 +555,16 @@ const struct advise_rule advise_topology_rules[] = {
 	.severity = ADVISE_INFO,
 	.needs = NEEDS_AMD | NEEDS_METAL,
 	.title = "Preferred-core ranks favour the CPUs without the large L3",
-	.mechanism = "The scheduler fills the highest ranked cores first, here those with higher clocks. A guest whose data "
-		     "fits the large cache may be faster on the others.",
+	.mechanism =
+	    "The scheduler fills the highest ranked cores first, here those with higher clocks. A guest whose data "
+	    "fits the large cache may be faster on the others.",
 	.basis = BASIS_REPORTS,
 	.source = "gamemode issue 501, CachyOS-Settings issue 86; Linux Documentation/admin-guide/pm/amd-pstate.rst",
 	.hurts = "clock-bound guests, when the ranks are turned round",
 	.knobs = "amd_x3d_mode=cache",
-	.by_hand = "echo cache > /sys/bus/platform/drivers/amd_x3d_vcache/AMDI0101:00/amd_x3d_mode (6.13 and later), or pin "
-		   "the VM",
+	.by_hand =
+	    "echo cache > /sys/bus/platform/drivers/amd_x3d_vcache/AMDI0101:00/amd_x3d_mode (6.13 and later), or pin "
+	    "the VM",
 	.experiment = "The guest with amd_x3d_mode cache and frequency",
 	.check = check_prefcore_cache,
     },
@@ -551,8 +573,9 @@ const struct advise_rule advise_topology_rules[] = {
 	.severity = ADVISE_INFO,
 	.needs = NEEDS_METAL,
 	.title = "The packages are not alike",
-	.mechanism = "One package shows fewer cores or L3 groups than another: CPUs off line, cores switched off in the BIOS of "
-		     "one socket, a limit of the kernel, or a fault.",
+	.mechanism =
+	    "One package shows fewer cores or L3 groups than another: CPUs off line, cores switched off in the BIOS of "
+	    "one socket, a limit of the kernel, or a fault.",
 	.basis = BASIS_REASONED,
 	.source = "cores and L3 groups counted in each package",
 	.hurts = "nothing known",
@@ -564,8 +587,9 @@ const struct advise_rule advise_topology_rules[] = {
 	.severity = ADVISE_GOOD,
 	.needs = NEEDS_AMD | NEEDS_METAL,
 	.title = "Packages, nodes, L3 groups and cores are known and fit each other",
-	.mechanism = "What is shared by whom is known at every level, and no level contradicts another, so placement can go "
-		     "by it.",
+	.mechanism =
+	    "What is shared by whom is known at every level, and no level contradicts another, so placement can go "
+	    "by it.",
 	.basis = BASIS_REASONED,
 	.source = "sysfs, read with hwloc",
 	.hurts = "nothing known",

@@ -87,8 +87,8 @@ static void check_adjacent_siblings(struct advise_check *c)
 		return;
 	advise_note_text(c, "/sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "%s",
 			 advise_cpu_list(c, &t->cores[0].cpus));
-	(void)advise_report(c, "Sibling threads are neighbours (%s), not N and N+%d", advise_cpu_list(c, &t->cores[0].cpus),
-			    t->core_count);
+	(void)advise_report(c, "Sibling threads are neighbours (%s), not N and N+%d",
+			    advise_cpu_list(c, &t->cores[0].cpus), t->core_count);
 }
 
 /* CPU numbers that go round the nodes: a range of numbers is no node. */
@@ -114,9 +114,10 @@ static void check_interleaved_nodes(struct advise_check *c)
 		return;
 	const char *list = advise_cpu_list(c, &t->nodes[0].cpus);
 
-	advise_note_text(c, advise_printf(c, "/sys/devices/system/node/node%d/cpulist", t->nodes[0].os_node), "%s", list);
-	(void)advise_report(c, "CPU numbers go round the %d nodes: node %d is %.40s%s", nodes, t->nodes[0].os_node, list,
-			    strlen(list) > 40 ? "..." : "");
+	advise_note_text(c, advise_printf(c, "/sys/devices/system/node/node%d/cpulist", t->nodes[0].os_node), "%s",
+			 list);
+	(void)advise_report(c, "CPU numbers go round the %d nodes: node %d is %.40s%s", nodes, t->nodes[0].os_node,
+			    list, strlen(list) > 40 ? "..." : "");
 }
 
 static void check_guest(struct advise_check *c)
@@ -138,7 +139,8 @@ static void check_kernel_limit(struct advise_check *c)
 	/* A kernel for one CPU on a machine with one CPU is as it should be; so are all where numbers are left. */
 	if (largest < 1 || !cpuset_has(present, (int)MIN_OF(largest, (int64_t)CPUSET_MAX)))
 		return;
-	(void)advise_report(c, "The kernel is built for %d CPUs and all numbers are taken (%d present): there may be more",
+	(void)advise_report(c,
+			    "The kernel is built for %d CPUs and all numbers are taken (%d present): there may be more",
 			    (int)largest + 1, count);
 }
 
@@ -148,8 +150,9 @@ const struct advise_rule advise_topology_cpu_rules[] = {
 	.severity = ADVISE_ADVICE,
 	.needs = NEEDS_AMD | NEEDS_METAL,
 	.title = "Some cores have both threads on line, others only one",
-	.mechanism = "A vCPU on a core with one thread gets the whole core, its neighbour half of one: the VM is as fast as its "
-		     "slowest vCPU. Guests that are shown sibling pairs get pairs that do not exist here.",
+	.mechanism =
+	    "A vCPU on a core with one thread gets the whole core, its neighbour half of one: the VM is as fast as its "
+	    "slowest vCPU. Guests that are shown sibling pairs get pairs that do not exist here.",
 	.effect = "Uneven vCPUs; a core runs up to about twice as much for a thread that is alone on it",
 	.basis = BASIS_REASONED,
 	.source = "Linux Documentation/core-api/cpu_hotplug.rst",
@@ -175,8 +178,9 @@ const struct advise_rule advise_topology_cpu_rules[] = {
 	.severity = ADVISE_INFO,
 	.needs = NEEDS_METAL,
 	.title = "SMT is switched off",
-	.mechanism = "Each core runs one thread: less throughput where all threads are busy, steadier latency, and no sharing "
-		     "of a core between VMs.",
+	.mechanism =
+	    "Each core runs one thread: less throughput where all threads are busy, steadier latency, and no sharing "
+	    "of a core between VMs.",
 	.basis = BASIS_DOCUMENT,
 	.source = "Linux Documentation/admin-guide/kernel-parameters.txt (nosmt), /sys/devices/system/cpu/smt/control",
 	.hurts = "nothing known",
@@ -189,8 +193,9 @@ const struct advise_rule advise_topology_cpu_rules[] = {
 	.severity = ADVISE_INFO,
 	.needs = 0,
 	.title = "CPUs are there but off line",
-	.mechanism = "They were taken off line by hand, by a service, by maxcpus= on the command line, or by the kernel after a "
-		     "fault. A pin to such a CPU fails.",
+	.mechanism =
+	    "They were taken off line by hand, by a service, by maxcpus= on the command line, or by the kernel after a "
+	    "fault. A pin to such a CPU fails.",
 	.basis = BASIS_DOCUMENT,
 	.source = "Linux Documentation/core-api/cpu_hotplug.rst",
 	.hurts = "nothing known",
@@ -202,8 +207,9 @@ const struct advise_rule advise_topology_cpu_rules[] = {
 	.severity = ADVISE_INFO,
 	.needs = 0,
 	.title = "The firmware declares more CPUs than there are",
-	.mechanism = "Slots for hot-plug count as possible CPUs. They are not off line: there is nothing in them. Per-CPU "
-		     "memory is kept for them, and programs that size themselves by possible CPUs go wrong.",
+	.mechanism =
+	    "Slots for hot-plug count as possible CPUs. They are not off line: there is nothing in them. Per-CPU "
+	    "memory is kept for them, and programs that size themselves by possible CPUs go wrong.",
 	.basis = BASIS_DOCUMENT,
 	.source = "Linux Documentation/core-api/cpu_hotplug.rst (possible_cpus=); scx issue 147",
 	.hurts = "nothing known",
@@ -215,8 +221,9 @@ const struct advise_rule advise_topology_cpu_rules[] = {
 	.severity = ADVISE_INFO,
 	.needs = NEEDS_METAL,
 	.title = "Sibling threads have neighbouring CPU numbers",
-	.mechanism = "Many recipes assume that N and N + cores are one core. On this host 0 and 1 are, so pins copied from such "
-		     "a recipe put two vCPUs on one core and leave others idle.",
+	.mechanism =
+	    "Many recipes assume that N and N + cores are one core. On this host 0 and 1 are, so pins copied from such "
+	    "a recipe put two vCPUs on one core and leave others idle.",
 	.basis = BASIS_REASONED,
 	.source = "thread_siblings_list of each core",
 	.hurts = "nothing known",
@@ -228,8 +235,9 @@ const struct advise_rule advise_topology_cpu_rules[] = {
 	.severity = ADVISE_INFO,
 	.needs = NEEDS_METAL,
 	.title = "CPU numbers go round the NUMA nodes",
-	.mechanism = "Neighbouring numbers lie on different nodes, so a range such as 0-7 is spread over the machine. Pins must "
-		     "follow the lists of the nodes.",
+	.mechanism =
+	    "Neighbouring numbers lie on different nodes, so a range such as 0-7 is spread over the machine. Pins must "
+	    "follow the lists of the nodes.",
 	.basis = BASIS_REASONED,
 	.source = "cpulist of each node",
 	.hurts = "nothing known",
@@ -241,7 +249,8 @@ const struct advise_rule advise_topology_cpu_rules[] = {
 	.severity = ADVISE_INFO,
 	.needs = 0,
 	.title = "This host is itself a guest",
-	.mechanism = "L3 groups, nodes and sibling threads are those that the hypervisor shows; where its vCPUs run, and whether "
+	.mechanism = "L3 groups, nodes and sibling threads are those that the hypervisor shows; where its vCPUs run, "
+		     "and whether "
 		     "they stay there, cannot be seen from inside.",
 	.basis = BASIS_REASONED,
 	.source = "hypervisor flag of CPUID and firmware names; hwloc issue 712",

@@ -10,8 +10,12 @@
 /* A line each, so that new files do not collide. */
 /* clang-format off */
 static const struct advise_rule *const advise_tables[] = {
+    advise_cpufreq_driver_rules,
     advise_cpufreq_rules,
+    advise_cpufreq_limit_rules,
     advise_idle_rules,
+    advise_idle_boot_rules,
+    advise_power_rules,
     advise_memory_rules,
     advise_pages_rules,
     advise_topology_rules,

@@ -65,9 +65,28 @@ const struct cmdline_word *advise_word(struct advise_check *c, const char *name)
 /* Set path, line and column of a finding to a word of the command line. */
 void advise_at_word(struct advise_check *c, struct advise_finding *finding, const struct cmdline_word *word);
 
+/* The first line of the kernel log that contains `part`, noted as evidence; NULL: none, or the log can't be read. */
+const char *advise_log_line(struct advise_check *c, const char *part);
+
+/*
+ * The values of a fact of the policies by CPUs (see host_cpufreq_groups()), noted as one piece of evidence:
+ * "performance on 0-5, schedutil on 6-11". `file` is the name of the file in policy*.
+ */
+size_t advise_groups(struct advise_check *c, size_t offset, const char *file, struct cpufreq_group **ret_groups);
+
+/*
+ * What brings words on to the kernel command line of this host, or takes them off it, in the words of its boot loader.
+ * Either may be NULL. In the arena of the run.
+ */
+const char *advise_boot_command(struct advise_check *c, const char *add, const char *remove);
+
 /* The tables, one per file; each ends with a NULL id. A new file is added to advise_tables[] in advise.c. */
 extern const struct advise_rule advise_cpufreq_rules[];
+extern const struct advise_rule advise_cpufreq_driver_rules[];
+extern const struct advise_rule advise_cpufreq_limit_rules[];
 extern const struct advise_rule advise_idle_rules[];
+extern const struct advise_rule advise_idle_boot_rules[];
+extern const struct advise_rule advise_power_rules[];
 extern const struct advise_rule advise_memory_rules[];
 extern const struct advise_rule advise_pages_rules[];
 extern const struct advise_rule advise_topology_rules[];

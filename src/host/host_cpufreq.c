@@ -157,6 +157,8 @@ static void read_policies(struct host *host)
 	}
 	if (cpufreq->policy_count)
 		cpufreq->policies_dir = fact_switch("cpufreq.policies", true, CPU_DIR "/cpufreq");
+	else if (look->state == SYS_VALUE && !look->size) /* the frame of every kernel, without a driver in it */
+		cpufreq->policies_dir = fact_switch("cpufreq.policies", false, look->path);
 	else
 		cpufreq->policies_dir = fact_of_look("cpufreq.policies", look);
 	if (cpufreq->policies_dir.state == FACT_ABSENT)
@@ -312,7 +314,7 @@ void host_cpufreq_rows(const struct host *host, struct host_rows *rows)
 	host_rows_add(rows, "X3D mode", &cpufreq->x3d_mode);
 	if (!cpufreq->policy_count) {
 		rows->section = "policies";
-		host_rows_add(rows, "policies", &cpufreq->policies_dir);
+		host_rows_add(rows, "driver", &cpufreq->policies_dir);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
 		rows->section = settings[i].section;

@@ -30,7 +30,7 @@ struct cpufreq_group {
 };
 
 struct host_cpufreq {
-	struct fact policies_dir; /* switch: /sys/devices/system/cpu/cpufreq has policies */
+	struct fact policies_dir; /* switch: /sys/devices/system/cpu/cpufreq has policies; off: it is there and empty */
 	struct cpufreq_policy *policies;
 	int policy_count;
 	struct fact status;	 /* text: amd_pstate/status */

@@ -75,21 +75,21 @@ static struct fact parameter_switch(struct host *host, const char *name, const c
 	return fact_read_switch(host->arena, host->sys, name, "%s", path);
 }
 
-static struct fact read_device(struct host *host)
+static struct fact read_device(struct host *host, const char *name, const char *device)
 {
 	const struct sys_look *look = sys_list(host->sys, "/dev");
-
+	const char *path = arena_printf(host->arena, "/dev/%s", device);
 	bool whole = false;
 
 	if (look->state != SYS_VALUE)
-		return fact_of_look("kvm.device", look);
+		return fact_of_look(name, look);
 	for (size_t i = 0; i < look->size; i++) {
-		if (text_equal(look->names[i], "kvm"))
-			return fact_switch("kvm.device", true, "/dev/kvm");
+		if (text_equal(look->names[i], device))
+			return fact_switch(name, true, path);
 		whole |= text_equal(look->names[i], "null");
 	}
 	/* A copy with a few devices only says nothing about this one. */
-	return whole ? fact_switch("kvm.device", false, "/dev/kvm") : fact_absent("kvm.device", "/dev/kvm");
+	return whole ? fact_switch(name, false, path) : fact_absent(name, path);
 }
 
 void host_kvm_read(struct host *host)
@@ -105,7 +105,8 @@ void host_kvm_read(struct host *host)
 	kvm->module_kvm = module_fact(host, "kvm.module", "kvm");
 	kvm->module_vendor = module_fact(host, "kvm.module_vendor", vendor);
 	kvm->module_vhost_net = module_fact(host, "kvm.module_vhost_net", "vhost_net");
-	kvm->device = read_device(host);
+	kvm->device = read_device(host, "kvm.device", "kvm");
+	kvm->device_vhost_net = read_device(host, "kvm.device_vhost_net", "vhost-net");
 	/* kvm_create_vm() takes a reference to the module that owns /dev/kvm, and each open file of a VM holds one. */
 	kvm->users = fact_read_number(host->arena, host->sys, UNIT_COUNT, "kvm.users", "/sys/module/%s/refcnt", vendor);
 	read_parameters(host);

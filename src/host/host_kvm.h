@@ -20,6 +20,7 @@ struct host_kvm {
 	struct fact flag_svm;					 /* switch: the CPU shows svm (or vmx on Intel) */
 	struct fact module_kvm, module_vendor, module_vhost_net; /* switches: loaded or built in */
 	struct fact device;					 /* switch: /dev/kvm is there */
+	struct fact device_vhost_net;				 /* switch: /dev/vhost-net is there */
 	struct fact users;			      /* number: references to the vendor module; VMs hold some each,
 						       * 0 means that none runs; absent when it is built in */
 	struct fact halt_poll_ns;		      /* number */

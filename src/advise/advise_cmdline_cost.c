@@ -26,11 +26,15 @@ static void check_mitigations_value(struct advise_check *c)
 	const struct cmdline_word *word;
 
 	for (int at = 0; (word = advise_next_word(c, &at, "mitigations"));) {
-		/* From 6.17 on attack vectors may follow: "auto;no_user_kernel". */
+		/* From 6.17 on attack vectors may follow: "auto,no_user_kernel", in its first form "auto;no_user_kernel".
+		 * The part before them may be empty (auto). */
 		const char *value = word->value ? word->value : "";
-		const char *before = advise_printf(c, "%.*s", (int)strcspn(value, ";"), value);
+		const char *vectors = strstr(value, ",no_");
+		size_t length = vectors ? (size_t)(vectors - value) : strcspn(value, ";");
+		const char *before = advise_printf(c, "%.*s", (int)length, value);
+		bool only_vectors = length == 0 && value[0];
 
-		if (*value != '$' && !text_has_word(known->values, " ", before))
+		if (*value != '$' && !only_vectors && !text_has_word(known->values, " ", before))
 			advise_at_word(
 			    c, advise_report(c, "%s is not a value: the kernel stays with its default", word->text),
 			    word);

@@ -92,6 +92,24 @@ static void check_single_off(struct advise_check *c)
 		advise_at_word(c, advise_report(c, "Mitigations are switched off one by one: %s", list), first);
 }
 
+/* Attack vectors of 6.17 and later that concern VMs: "auto,no_guest_host,no_guest_guest". */
+static void check_vectors(struct advise_check *c)
+{
+	const struct cmdline_word *word = advise_word(c, "mitigations");
+	const char *value = word && word->value ? word->value : "";
+	bool to_host = text_has_word(value, ",;", "no_guest_host"),
+	     to_guest = text_has_word(value, ",;", "no_guest_guest");
+
+	if (!to_host && !to_guest)
+		return;
+	struct advise_finding *finding = advise_report(c, "%s leaves %s open to VMs", word->text,
+						       to_host && to_guest ? "the host and other VMs"
+						       : to_host	   ? "the host"
+									   : "other VMs");
+
+	advise_at_word(c, finding, word);
+}
+
 static void check_vulnerable(struct advise_check *c)
 {
 	const struct host_mitigations *mitigations = &c->host->mitigations;
@@ -274,6 +292,22 @@ const struct advise_rule advise_security_rules[] = {
 	.hurts = "with mitigations: time at kernel entries and VM exits",
 	.by_hand = "take the word off the command line and reboot",
 	.check = check_single_off,
+    },
+    {
+	.id = "security.guest-vectors-off",
+	.severity = ADVISE_WARN,
+	.needs = NEEDS_CMDLINE | NEEDS_METAL,
+	.title = "Mitigations against attacks from VMs are switched off",
+	.mechanism =
+	    "no_guest_host and no_guest_guest tell the kernel that no VM attacks the host or another VM. That suits a "
+	    "guest, or a host whose VMs all belong to one owner who trusts what runs in them.",
+	.effect = "VMs can read memory of the host or of other VMs by speculation",
+	.basis = BASIS_DOCUMENT,
+	.source = HW_VULN "attack_vector_controls.rst",
+	.hurts = "with mitigations: time at VM exits",
+	.knobs = "mitigations=auto",
+	.by_hand = "take no_guest_host and no_guest_guest out of mitigations=, reboot",
+	.check = check_vectors,
     },
     {
 	.id = "security.vulnerable",

@@ -37,7 +37,9 @@ struct tuned_profile {
 	int included_count;
 	bool unresolved;       /* an include holds a variable: what it brings is not known */
 	const char *elsewhere; /* not found: a tuned.conf of this name in a directory that this tuned does not search */
-	const char *fault;     /* what is wrong in a file of the chain, "file:line: what", or NULL */
+	const char *fault;     /* what tuned cannot read in a file of the chain, or NULL */
+	const char *fault_path;
+	unsigned fault_line;
 };
 
 struct host_tuned {
@@ -71,7 +73,7 @@ void tuned_profile_load(struct host *host, const char *name, struct tuned_profil
 
 /*
  * Read a profile file that stands alone (for lint): its includes are looked for on the host. `text` is the contents.
- * -EINVAL with line on a syntax that tuned would not take.
+ * -EINVAL with line on a syntax that tuned would not take: *ret then has what stood before and the fault.
  */
 int tuned_profile_parse(struct host *host, const char *path, const char *text, struct tuned_profile *ret,
 			struct err *err);

@@ -232,10 +232,15 @@ static void merge_text(struct merge *merge, const struct tuned_file *file)
 	merge_file(merge, file);
 }
 
-static void note_fault(struct merge *merge, const struct err *err)
+static void note_fault(struct merge *merge, const char *path, const struct err *err)
 {
-	if (!merge->profile->fault)
-		merge->profile->fault = arena_printf(merge->host->arena, "%s:%u: %s", err->where, err->line, err->what);
+	struct tuned_profile *profile = merge->profile;
+
+	if (profile->fault)
+		return;
+	profile->fault = arena_strdup(merge->host->arena, err->what);
+	profile->fault_path = path;
+	profile->fault_line = err->line;
 }
 
 static void merge_profile(struct merge *merge, const char *name)
@@ -257,7 +262,7 @@ static void merge_profile(struct merge *merge, const char *name)
 		if (!profile->path && merge->depth == 1)
 			profile->path = look->path;
 		if (tuned_file_parse(merge->host->arena, look->path, look->data, &file, &err) < 0)
-			note_fault(merge, &err);
+			note_fault(merge, look->path, &err);
 		merge_text(merge, &file);
 	} else if (stock && !merge->host->daemons.tuned.system_dir_known) {
 		/* Counted as a file, so that a loop through a user's profile of the same name ends. */
@@ -298,18 +303,22 @@ void tuned_profile_load(struct host *host, const char *name, struct tuned_profil
 int tuned_profile_parse(struct host *host, const char *path, const char *text, struct tuned_profile *ret,
 			struct err *err)
 {
-	struct tuned_profile profile = {.name = path, .path = path};
-	struct merge merge = {.host = host, .profile = &profile, .depth = 1};
+	struct merge merge = {.host = host, .profile = ret, .depth = 1};
 	struct tuned_file file;
-	int r = tuned_file_parse(host->arena, path, text, &file, err);
+	struct err own = {0};
+	int r;
 
-	if (r < 0)
-		return r;
+	*ret = (struct tuned_profile){.name = path, .path = path};
+	r = tuned_file_parse(host->arena, path, text, &file, &own);
+	if (r < 0) {
+		note_fault(&merge, path, &own);
+		if (err)
+			*err = own;
+	}
 	merge.files[merge.file_count++] = path;
 	merge_text(&merge, &file);
 	finish_merge(&merge);
-	*ret = profile;
-	return 0;
+	return r;
 }
 
 const struct tuned_setting *tuned_profile_setting(const struct tuned_profile *profile, const char *type,

@@ -19,6 +19,7 @@ static const struct advise_rule *const advise_tables[] = {
     advise_memory_rules,
     advise_pages_rules,
     advise_topology_rules,
+    advise_topology_cpu_rules,
     advise_cmdline_rules,
     advise_cmdline_cost_rules,
     advise_cmdline_cpu_rules,

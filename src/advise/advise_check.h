@@ -90,6 +90,7 @@ extern const struct advise_rule advise_power_rules[];
 extern const struct advise_rule advise_memory_rules[];
 extern const struct advise_rule advise_pages_rules[];
 extern const struct advise_rule advise_topology_rules[];
+extern const struct advise_rule advise_topology_cpu_rules[];
 extern const struct advise_rule advise_cmdline_rules[];
 extern const struct advise_rule advise_cmdline_cost_rules[];
 extern const struct advise_rule advise_cmdline_cpu_rules[];

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Owns the findings about memory nodes, L3 groups and packages; those about single CPUs are in advise_topology_cpu.c.
- */
+/* Owns the findings about memory nodes, L3 groups and packages. */
 #include "advise_check.h"
 
 #define NODE_DIR "/sys/devices/system/node"
 
-static const char *set_of_nodes(struct advise_check *c, const struct host_topology *t, bool memoryless)
+    static const char *set_of_nodes(struct advise_check *c, const struct host_topology *t, bool memoryless)
 {
 	struct cpuset nodes = {0};
 
@@ -42,33 +41,25 @@ static int count_memoryless(struct advise_check *c, int *ret_with_cpus)
 static void check_memoryless(struct advise_check *c)
 {
 	const struct host_topology *t = &c->host->topology;
-	int with_cpus, memoryless = count_memoryless(c, &with_cpus);
-
-	if (memoryless == 0 || memoryless * 2 > with_cpus)
-		return;
-	struct advise_finding *finding = advise_report(
-	    c, "%s %s %s CPUs but no memory: keep VMs on %s %s", nodes_word(memoryless), set_of_nodes(c, t, true),
-	    memoryless == 1 ? "has" : "have", nodes_word(with_cpus - memoryless), set_of_nodes(c, t, false));
 	const char *name = fact_text_or(&c->host->cpu.model_name, "");
+	bool made_so = strstr(name, "2970WX") || strstr(name, "2990WX");
+	int with_cpus, memoryless = count_memoryless(c, &with_cpus), left = with_cpus - memoryless;
 
-	if (strstr(name, "2970WX") || strstr(name, "2990WX"))
-		finding->detail = "This part is made so: two of its four dies have no memory channels";
-	else
-		finding->detail = "Either the channels of these nodes have no DIMMs, or the part has none there";
-}
-
-static void check_dimms(struct advise_check *c)
-{
-	int with_cpus, memoryless = count_memoryless(c, &with_cpus);
-
-	/* Where no node has any, the memory is told elsewhere (or the tree is not whole): a machine that runs has some.
-	 */
-	if (memoryless * 2 <= with_cpus || memoryless == with_cpus)
+	/* Nodes that are all without memory are fed by others, without CPUs. */
+	if (memoryless == 0 || left == 0)
 		return;
-	int rest = with_cpus - memoryless;
+	/* More than half of the nodes without memory is no part's design: DIMMs are missing. */
+	if (memoryless * 2 > with_cpus) {
+		(void)advise_report(c, "%d of %d nodes have no memory: DIMMs are only at %s %s", memoryless, with_cpus,
+				    nodes_word(left), set_of_nodes(c, t, false));
+		return;
+	}
+	struct advise_finding *finding = advise_report_as(
+	    c, ADVISE_ADVICE, "%s %s %s CPUs but no memory: keep VMs on %s %s", nodes_word(memoryless),
+	    set_of_nodes(c, t, true), memoryless == 1 ? "has" : "have", nodes_word(left), set_of_nodes(c, t, false));
 
-	(void)advise_report(c, "%d of %d nodes have no memory: only %s %s %s DIMMs", memoryless, with_cpus,
-			    nodes_word(rest), set_of_nodes(c, &c->host->topology, false), rest == 1 ? "has" : "have");
+	finding->detail = made_so ? "This part is made so: two of its four dies have no memory channels"
+				  : "Either the channels there have no DIMMs, or the part has no channels there";
 }
 
 static void check_cpuless(struct advise_check *c)
@@ -167,16 +158,21 @@ static void check_nps(struct advise_check *c)
 	}
 	int l3_per_node = t->node_count ? t->l3_count / t->node_count : 0;
 
-	(void)advise_report(c, "NPS%d: %d node%s per socket, %d L3 group%s in a node", (int)nps, (int)nps,
-			    nps == 1 ? "" : "s", l3_per_node, l3_per_node == 1 ? "" : "s");
+	struct advise_finding *finding =
+	    advise_report(c, "NPS%d: %d node%s per socket, %d L3 group%s in a node", (int)nps, (int)nps,
+			  nps == 1 ? "" : "s", l3_per_node, l3_per_node == 1 ? "" : "s");
+
+	if (nps > 1 && (c->host->cpu.zen == ZEN_1 || c->host->cpu.zen == ZEN_PLUS))
+		finding->detail =
+		    "On this generation each node is a die; the BIOS calls it memory interleaving by channel";
 }
 
 static void check_nps_unclear(struct advise_check *c)
 {
 	const struct host_topology *t = &c->host->topology;
 
-	if (fact_known(&t->nps) || fact_known(&t->l3_as_numa) || !t->node_known || t->node_conflict || !t->l3_known ||
-	    t->node_count <= t->package_count || t->node_count != t->l3_count)
+	if (fact_known(&t->nps) || fact_known(&t->l3_as_numa) || c->host->cpu.zen == ZEN_NONE || !t->node_known ||
+	    t->node_conflict || !t->l3_known || t->node_count <= t->package_count || t->node_count != t->l3_count)
 		return;
 	advise_note_text(c, NODE_DIR "/node*/cpulist", "%d nodes, each one L3 group", t->node_count);
 	(void)advise_report(c,
@@ -355,36 +351,24 @@ static void check_consistent(struct advise_check *c)
 
 const struct advise_rule advise_topology_rules[] = {
     {
-	.id = "topology.no-dimms-on-most-nodes",
+	.id = "topology.memoryless-node",
 	.severity = ADVISE_WARN,
 	.needs = NEEDS_METAL,
-	.title = "Most NUMA nodes have no memory",
-	.mechanism =
-	    "Memory channels belong to nodes. A node without DIMMs fetches every line from another die or socket, "
-	    "and all cores queue at the few channels that are filled.",
-	.effect = "Memory bandwidth is that of the filled channels only; most cores have remote latency for everything",
-	.basis = BASIS_REASONED,
-	.source = "Linux Documentation/mm/numa.rst (memoryless nodes); a 2 x EPYC 7551 with DIMMs on 2 of 8 nodes in "
-		  "cpuminer-gr-avx2 issue 22",
-	.hurts = "nothing known; it needs DIMMs or moving them",
-	.knobs = NULL,
-	.by_hand = "Populate one DIMM per channel first, as the board's manual lists it; look with: numactl --hardware",
-	.check = check_dimms,
-    },
-    {
-	.id = "topology.memoryless-nodes",
-	.severity = ADVISE_ADVICE,
-	.needs = NEEDS_METAL,
 	.title = "Nodes have CPUs but no memory",
-	.mechanism = "All memory of a VM that runs on such a node lies on another node: each cache miss crosses the "
-		     "fabric. On Threadripper 2970WX and 2990WX two of four dies are made that way.",
-	.effect = "Latency and bandwidth of remote memory for what runs there; the size depends on the workload",
+	.mechanism =
+	    "All memory of what runs on such a node lies on another one: each cache miss crosses the fabric, and all "
+	    "cores queue at the channels that are filled. Either DIMMs are missing, or the part is made so "
+	    "(Threadripper 2970WX and 2990WX: two of four dies).",
+	.effect = "Remote latency for all memory on these nodes, and the bandwidth of the filled channels only; how "
+		  "much that "
+		  "costs depends on the workload",
 	.basis = BASIS_REASONED,
-	.source = "Linux Documentation/mm/numa.rst (memoryless nodes)",
+	.source = "Linux Documentation/mm/numa.rst (memoryless nodes); a 2 x EPYC 7551 with DIMMs at 2 of 8 nodes in "
+		  "cpuminer-gr-avx2 issue 22",
 	.hurts = "VMs share fewer cores when they keep to the nodes with memory",
-	.knobs = NULL,
-	.by_hand = "Pin VMs and their memory to the nodes with memory: <numatune>, numactl --membind; look with: "
-		   "numactl --hardware",
+	.by_hand =
+	    "One DIMM in every channel first, in the order of the board's manual; where the part is made so, pin VMs "
+	    "and their memory to the nodes that have some (numatune, numactl --membind); look: numactl --hardware",
 	.experiment = "The same VM on a node with memory and on one without",
 	.check = check_memoryless,
     },
@@ -400,7 +384,6 @@ const struct advise_rule advise_topology_rules[] = {
 	.basis = BASIS_REASONED,
 	.source = "hwloc issue 712; Linux Documentation/admin-guide/mm/numaperf.rst",
 	.hurts = "nothing known",
-	.knobs = NULL,
 	.by_hand = "Update the firmware; compare with: numactl --hardware, lscpu -e=CPU,CORE,SOCKET,NODE,CACHE",
 	.check = check_node_conflict,
     },
@@ -416,7 +399,6 @@ const struct advise_rule advise_topology_rules[] = {
 	.basis = BASIS_REPORTS,
 	.source = "hardinfo issue 210 (Ryzen 5 1600: 6-9 and 10-11 for one L3)",
 	.hurts = "nothing known",
-	.knobs = NULL,
 	.by_hand =
 	    "Run a newer kernel; look with: grep . /sys/devices/system/cpu/cpu*/cache/index3/{id,shared_cpu_list}",
 	.check = check_l3_conflict,
@@ -438,7 +420,7 @@ const struct advise_rule advise_topology_rules[] = {
 	.check = check_l3_unknown,
     },
     {
-	.id = "topology.cpuless-nodes",
+	.id = "topology.cpuless-node",
 	.severity = ADVISE_INFO,
 	.needs = 0,
 	.title = "Nodes have no CPUs",
@@ -571,7 +553,7 @@ const struct advise_rule advise_topology_rules[] = {
     {
 	.id = "topology.unlike-packages",
 	.severity = ADVISE_INFO,
-	.needs = NEEDS_METAL,
+	.needs = NEEDS_AMD | NEEDS_METAL,
 	.title = "The packages are not alike",
 	.mechanism =
 	    "One package shows fewer cores or L3 groups than another: CPUs off line, cores switched off in the BIOS of "

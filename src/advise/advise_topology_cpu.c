@@ -87,8 +87,10 @@ static void check_adjacent_siblings(struct advise_check *c)
 		return;
 	advise_note_text(c, "/sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "%s",
 			 advise_cpu_list(c, &t->cores[0].cpus));
-	(void)advise_report(c, "Sibling threads are neighbours (%s), not N and N+%d",
-			    advise_cpu_list(c, &t->cores[0].cpus), t->core_count);
+	int first = cpuset_first(&t->cores[0].cpus);
+
+	(void)advise_report(c, "Sibling threads are neighbours (%d and %d), not N and N+%d", first, first + 1,
+			    t->core_count);
 }
 
 /* CPU numbers that go round the nodes: a range of numbers is no node. */
@@ -203,13 +205,12 @@ const struct advise_rule advise_topology_cpu_rules[] = {
 	.check = check_offline,
     },
     {
-	.id = "topology.hotplug-slots",
+	.id = "topology.possible-more-than-present",
 	.severity = ADVISE_INFO,
 	.needs = 0,
 	.title = "The firmware declares more CPUs than there are",
-	.mechanism =
-	    "Slots for hot-plug count as possible CPUs. They are not off line: there is nothing in them. Per-CPU "
-	    "memory is kept for them, and programs that size themselves by possible CPUs go wrong.",
+	.mechanism = "Slots for hot-plug count as possible CPUs. There is nothing in them to switch on. Per-CPU "
+		     "memory is kept for them, and programs that size themselves by possible CPUs go wrong.",
 	.basis = BASIS_DOCUMENT,
 	.source = "Linux Documentation/core-api/cpu_hotplug.rst (possible_cpus=); scx issue 147",
 	.hurts = "nothing known",
@@ -219,7 +220,7 @@ const struct advise_rule advise_topology_cpu_rules[] = {
     {
 	.id = "topology.adjacent-siblings",
 	.severity = ADVISE_INFO,
-	.needs = NEEDS_METAL,
+	.needs = NEEDS_AMD | NEEDS_METAL,
 	.title = "Sibling threads have neighbouring CPU numbers",
 	.mechanism =
 	    "Many recipes assume that N and N + cores are one core. On this host 0 and 1 are, so pins copied from such "
@@ -233,7 +234,7 @@ const struct advise_rule advise_topology_cpu_rules[] = {
     {
 	.id = "topology.interleaved-nodes",
 	.severity = ADVISE_INFO,
-	.needs = NEEDS_METAL,
+	.needs = NEEDS_AMD | NEEDS_METAL,
 	.title = "CPU numbers go round the NUMA nodes",
 	.mechanism =
 	    "Neighbouring numbers lie on different nodes, so a range such as 0-7 is spread over the machine. Pins must "

@@ -195,7 +195,8 @@ static void find_conflicts(struct host *host)
 	}
 	if (spanning == 1 && with_cpus == 1)
 		conflict = facts->node_conflict; /* one node for all: NPS0, no contradiction */
-	for (int i = 0; i < facts->l3_count; i++) {
+	/* Sub-NUMA clusters of Intel parts do cut an L3; no setting of AMD's does. */
+	for (int i = 0; i < facts->l3_count && (host_is_amd(host) || host_is_guest(host)); i++) {
 		const struct topology_l3 *l3 = &facts->l3s[i];
 
 		if (cpuset_count(&l3->nodes) > 1)

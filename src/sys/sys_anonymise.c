@@ -224,7 +224,7 @@ static const struct pattern {
     {"@", "\\(([^@()[:space:]]+)@[^@()[:space:]]+\\)", 1, SECRET_BUILDER, EDGE_NONE, NULL},
     {"@", "\\([^@()[:space:]]+@([^@()[:space:]]+)\\)", 1, SECRET_BUILDER, EDGE_NONE, NULL},
     {"@", "[A-Za-z0-9._+-]+@[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*\\.[A-Za-z]{2,}", 0, SECRET_SHAPE, EDGE_WORD, is_no_unit},
-    {"=", "(passw(or)?d|passphrase|secret|token|psk)=([^,&[:space:]]+)", 3, SECRET_SHAPE, EDGE_NONE, NULL},
+    {"=", "(passw(or)?d|passphrase|secret|token|psk|key)=([^,&[:space:]]+)", 3, SECRET_SHAPE, EDGE_NONE, NULL},
 
     /* file systems and volumes */
     {"UUID=", "UUID=\"?(" HEX "{4}-" HEX "{4})", 1, SECRET_SHAPE, EDGE_WORD, NULL},
@@ -247,9 +247,8 @@ static const struct pattern {
     {"qn.", "[in]qn\\.[0-9]{4}-[0-9]{2}\\.([^[:space:],]+)", 1, SECRET_SHAPE, EDGE_NONE, NULL},
     {".", "(naa|eui|t10|nvme)\\.([0-9A-Za-z._-]{8,})", 2, SECRET_SHAPE, EDGE_NONE, NULL},
     {"wwn-", "wwn-0x(" HEX "+)", 1, SECRET_SHAPE, EDGE_NONE, NULL},
-    {"0x5", "0x(5" HEX "{15})", 1, SECRET_SHAPE, EDGE_WORD, NULL},
-    {"serial", "serial(=|[[:space:]]*:[[:space:]]*|[[:space:]]+number:?[[:space:]]+)([^,[:space:]]+)", 2, SECRET_SHAPE,
-     EDGE_NONE, NULL},
+    {"0x5", "0x(5" HEX "{15})", 1, SECRET_SHAPE, EDGE_NONE, NULL},
+    {"erial", "[Ss]erial ?([Nn]umber)?[[:space:]]*[:=][[:space:]]*([^,[:space:]]+)", 2, SECRET_SHAPE, EDGE_NONE, NULL},
     {":", HEX "{2}(:" HEX "{2}){5,19}", 0, SECRET_MAC, EDGE_COLON, is_real_address},
     {"x", "(en|wl|ww)x(" HEX "{12})", 2, SECRET_MAC, EDGE_NONE, NULL},
     {":", HEX "{4}(:" HEX "{4}){3}", 0, SECRET_SHAPE, EDGE_COLON, is_real_address},
@@ -365,6 +364,32 @@ static const char *anonymise_line(struct sys_anonymiser *anonymiser, struct aren
 	return names ? secret_replace_names(anonymiser->store, arena, line, is_about_vms(path)) : line;
 }
 
+/* Of what is mounted only the kernel's own file systems tell something here; the others tell servers and projects. */
+static bool is_foreign_mount(const char *path, const char *line)
+{
+	static const char *const kept[] = {"bpf",      "cgroup",     "cgroup2",	  "debugfs", "devpts",
+					   "devtmpfs", "efivarfs",   "hugetlbfs", "pstore",  "proc",
+					   "resctrl",  "securityfs", "sysfs",	  "tracefs"};
+	char type[16] = "";
+
+	if (!text_equal(path, "/proc/mounts") && !text_equal(path, "/proc/self/mounts"))
+		return false;
+	if (sscanf(line, "%*s %*s %15s", type) != 1)
+		return *line != '\0';
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++)
+		if (text_equal(type, kept[i]))
+			return false;
+	return true;
+}
+
+/* People write to each other in the comments of configuration files. The mark stays, and so do the line numbers. */
+static const char *without_comment(const char *path, const char *line)
+{
+	bool configured = text_starts(path, "/etc/") || text_starts(path, "/boot/") || text_starts(path, "/usr/lib/");
+
+	return configured && line[strspn(line, " \t")] == '#' ? "#" : line;
+}
+
 /* A file that is a secret as a whole: its first line's words. Placeholders are no secrets. */
 static const char *whole_secret(struct sys_anonymiser *anonymiser, struct arena *arena, enum secret_kind kind,
 				const char *line)
@@ -376,7 +401,10 @@ static const char *whole_secret(struct sys_anonymiser *anonymiser, struct arena 
 	for (size_t i = 0; i < ARRAY_SIZE(placeholders); i++)
 		if (text_equal(secret, placeholders[i]))
 			return line;
-	return secret_replace(anonymiser->store, kind, secret);
+	size_t start = (size_t)(strstr(line, secret) - line);
+
+	return arena_printf(arena, "%.*s%s%s", (int)start, line, secret_replace(anonymiser->store, kind, secret),
+			    line + start + strlen(secret));
 }
 
 static const enum secret_kind *kind_of_file(const char *path)
@@ -418,10 +446,30 @@ static void buffer_add(struct buffer *buffer, const char *data, size_t size)
 static const char *replace_first_word(struct sys_anonymiser *anonymiser, struct arena *arena, const char *line)
 {
 	size_t length = strcspn(line, ",");
-	const char *name = arena_strndup(arena, line, length);
+	const char *name = secret_replace(anonymiser->store, SECRET_VM, arena_strndup(arena, line, length));
 
-	return arena_printf(arena, "%s%s", secret_replace(anonymiser->store, SECRET_VM, name),
-			    secret_replace_names(anonymiser->store, arena, line + length, true));
+	return arena_printf(arena, "%s%s", name, secret_replace_names(anonymiser->store, arena, line + length, true));
+}
+
+/*
+ * How much of a process's command line is kept: of an interpreter's the words up to the script, which tells what runs;
+ * its arguments are the user's.
+ */
+static size_t kept_size(const char *path, const char *data, size_t size)
+{
+	const char *const end = data + size, *slash = data, *word = data;
+
+	if (!text_starts(path, "/proc/") || !strstr(path, "/cmdline") || text_equal(path, "/proc/cmdline"))
+		return size;
+	for (const char *at = data; at < end && *at; at++)
+		if (*at == '/')
+			slash = at + 1;
+	if (!text_starts(slash, "python") && !text_starts(slash, "perl"))
+		return size;
+	do
+		word += strnlen(word, (size_t)(end - word)) + 1;
+	while (word < end && *word == '-');
+	return word < end ? MIN_OF((size_t)(word - data) + strnlen(word, (size_t)(end - word)) + 1, size) : size;
 }
 
 /* Where the line at `data` ends. A very long one, which no file of the kernel's has, is cut at a space. */
@@ -453,6 +501,7 @@ const char *sys_anonymise_contents(struct sys_anonymiser *anonymiser, struct are
 		return arena_strndup(arena, data, size);
 	}
 
+	size = kept_size(path, data, size);
 	/* Lines end with a newline, the words of a process's command line with a NUL. */
 	for (size_t at = 0; at < size;) {
 		size_t length = line_length(data + at, size - at);
@@ -463,12 +512,18 @@ const char *sys_anonymise_contents(struct sys_anonymiser *anonymiser, struct are
 		else if (after_name && !strstr(line, "guest="))
 			line = replace_first_word(anonymiser, scratch, line);
 		else
-			line = anonymise_line(anonymiser, scratch, path, line, names);
+			line = anonymise_line(anonymiser, scratch, path, without_comment(path, line), names);
+		bool dropped = is_foreign_mount(path, line);
+
 		after_name = length == 5 && memcmp(data + at, "-name", 5) == 0;
-		buffer_add(&buffer, line, strlen(line));
+		if (!dropped)
+			buffer_add(&buffer, line, strlen(line));
 		at += length;
-		if (at < size && (data[at] == '\n' || data[at] == '\0'))
-			buffer_add(&buffer, data + at++, 1);
+		if (at < size && (data[at] == '\n' || data[at] == '\0')) {
+			if (!dropped)
+				buffer_add(&buffer, data + at, 1);
+			at++;
+		}
 		if (arena_used(scratch) > 1024 * 1024) {
 			(void)arena_free(scratch);
 			scratch = arena_new();
@@ -499,5 +554,8 @@ const char *sys_anonymise_target(struct sys_anonymiser *anonymiser, struct arena
 {
 	bool names = !text_starts(path, "/sys/");
 
+	/* Open files: which process holds a device is asked, the others are nobody's business. */
+	if (text_starts(path, "/proc/") && strstr(path, "/fd/") && !text_starts(target, "/dev/"))
+		return "elsewhere";
 	return arena_strdup(arena, anonymise_line(anonymiser, arena, path, target, names));
 }

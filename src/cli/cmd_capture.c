@@ -107,10 +107,13 @@ int cmd_capture(struct cli *cli)
 		return cli_fail(&err);
 	}
 	ask_everything(host);
-	/* Without hwloc's own view the replay makes the topology of the files, as for any other archive. */
+	/* Where hwloc saw nothing the lists of sysfs were read, and are among the looks. */
 	if (host->kind == HOST_ARCHIVE)
 		request.hwloc_xml = sys_capture_part(host->sys, CAPTURE_HWLOC, &request.hwloc_size);
-	else if (host_topology_export_xml(host, &xml, &request.hwloc_size, NULL) == 0)
+	else if (text_equal(host->topology.state.source, "hwloc") &&
+		 host_topology_export_xml(host, &xml, &request.hwloc_size, &err) < 0)
+		return cli_fail(&err);
+	else
 		request.hwloc_xml = xml;
 	if (isatty(STDERR_FILENO)) {
 		(void)clock_gettime(CLOCK_MONOTONIC, &progress.start);

@@ -450,11 +450,9 @@ void host_topology_read(struct host *host)
 		gather = (struct topology_gather){.host = host};
 		r = topology_gather_lists(&gather) ? 0 : r;
 	}
+	/* Else neither hwloc nor the lists know anything, which is no topology; a capture shall say the same. */
 	if (r == 0)
 		derive(&gather);
-	else if (err.code)
-		host->topology.state =
-		    fact_unreadable("topology", CPU_DIR, -err.code, arena_strdup(host->arena, err.what));
 }
 
 int host_topology_read_hwloc(struct host *host, const char *text, size_t size, bool is_xml, struct err *err)

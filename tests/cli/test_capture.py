@@ -120,7 +120,8 @@ class Equality(Captures):
         (root / "proc/cmdline").symlink_to("cmdline")
         (root / "proc/uptime").write_bytes(b"1" * (8 * 1024 * 1024 + 1))
         path = self.capture("--host", root)
-        manifest = json.loads(tarfile.open(path).extractfile("hvtune-capture/hvtune-capture.json").read())
+        with tarfile.open(path) as tar:
+            manifest = json.load(tar.extractfile("hvtune-capture/hvtune-capture.json"))
         refused = {(look["path"], look["kind"]): look["errno"] for look in manifest["unreadable"]}
         self.assertEqual(refused[("/proc/cmdline", "file")], "ELOOP")
         self.assertEqual(refused[("/proc/uptime", "file")], "EFBIG")
@@ -173,7 +174,8 @@ class Secrets(Captures):
         self.assertIn(b"pagesize=2M", everything)
         self.assertIn(b"Supermicro", everything)
         # The owner of the files is nobody's business either.
-        self.assertEqual({(entry.uid, entry.uname) for entry in tarfile.open(path)}, {(0, "")})
+        with tarfile.open(path) as tar:
+            self.assertEqual({(entry.uid, entry.uname) for entry in tar}, {(0, "")})
         self.assertEqual(path.stat().st_mode & 0o777, 0o600)
 
     def test_two_captures_differ_in_every_replacement(self):

@@ -26,8 +26,8 @@ static void check_mitigations_value(struct advise_check *c)
 	const struct cmdline_word *word;
 
 	for (int at = 0; (word = advise_next_word(c, &at, "mitigations"));) {
-		/* From 6.17 on attack vectors may follow: "auto,no_user_kernel", in its first form "auto;no_user_kernel".
-		 * The part before them may be empty (auto). */
+		/* From 6.17 on attack vectors may follow: "auto,no_user_kernel", in its first form
+		 * "auto;no_user_kernel". The part before them may be empty (auto). */
 		const char *value = word->value ? word->value : "";
 		const char *vectors = strstr(value, ",no_");
 		size_t length = vectors ? (size_t)(vectors - value) : strcspn(value, ";");

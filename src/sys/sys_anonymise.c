@@ -308,6 +308,19 @@ static bool edges_fit(enum edge edge, const char *line, size_t start, size_t end
 	return !isalnum((unsigned char)before) && !isalnum((unsigned char)after);
 }
 
+/* Patterns without a `must` begin with eight hexadecimal digits, which few lines have in a row. */
+static bool has_hex_run(const char *line)
+{
+	enum { RUN = 8 };
+
+	for (size_t run = 0; *line; line++) {
+		run = isxdigit((unsigned char)*line) ? run + 1 : 0;
+		if (run == RUN)
+			return true;
+	}
+	return false;
+}
+
 /* Replace all that one pattern finds in a line. Returns `line` itself when that is nothing. */
 static const char *apply(struct sys_anonymiser *anonymiser, struct arena *arena, size_t which, const char *path,
 			 const char *line)
@@ -316,7 +329,7 @@ static const char *apply(struct sys_anonymiser *anonymiser, struct arena *arena,
 	regmatch_t groups[6];
 	size_t from = 0;
 
-	if (pattern->must && !strstr(line, pattern->must))
+	if (pattern->must ? !strstr(line, pattern->must) : !has_hex_run(line))
 		return line;
 	while (line[from] && regexec(&anonymiser->compiled[which], line + from, ARRAY_SIZE(groups), groups,
 				     from ? REG_NOTBOL : 0) == 0) {

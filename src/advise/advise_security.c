@@ -110,6 +110,15 @@ static void check_vectors(struct advise_check *c)
 	advise_at_word(c, finding, word);
 }
 
+/* The way out is known, and said there; that rule is not asked on guests and on other vendors' parts. */
+static bool has_own_rule(const struct advise_check *c, const struct mitigation *mitigation)
+{
+	if (host_is_guest(c->host))
+		return false;
+	return text_equal(mitigation->name, "old_microcode") ||
+	       (host_is_amd(c->host) && lacks_microcode(mitigation->text.text));
+}
+
 static void check_vulnerable(struct advise_check *c)
 {
 	const struct host_mitigations *mitigations = &c->host->mitigations;
@@ -120,9 +129,7 @@ static void check_vulnerable(struct advise_check *c)
 	for (int i = 0; i < mitigations->count; i++) {
 		const struct mitigation *mitigation = &mitigations->list[i];
 
-		/* These have rules of their own, because the way out is known. */
-		if (mitigation->state != MITIGATION_VULNERABLE || lacks_microcode(mitigation->text.text) ||
-		    text_equal(mitigation->name, "old_microcode"))
+		if (mitigation->state != MITIGATION_VULNERABLE || has_own_rule(c, mitigation))
 			continue;
 		(void)advise_note(c, &mitigation->text);
 		list = advise_printf(c, "%s%s%s", list ? list : "", list ? ", " : "", mitigation->name);
@@ -148,9 +155,8 @@ static void check_no_microcode(struct advise_check *c)
 		/* "Vulnerable: Safe RET, no microcode": what is missing stands behind the colon. */
 		const char *colon = strstr(mitigation->text.text, ": ");
 
-		(void)advise_report_as(c, host_is_guest(c->host) ? ADVISE_INFO : ADVISE_WARN,
-				       "%s: %s: the microcode or firmware is too old for this mitigation",
-				       mitigation->name, colon ? colon + 2 : mitigation->text.text);
+		(void)advise_report(c, "%s: %s: the microcode or firmware is too old for this mitigation",
+				    mitigation->name, colon ? colon + 2 : mitigation->text.text);
 	}
 }
 

@@ -134,9 +134,24 @@ struct tree *healthy_new(void)
 	return tree;
 }
 
-void healthy_run_case(const struct rule_case *rule_case)
+static const struct tree_file nothing[] = {{NULL, NULL}};
+
+struct tree *healthy_new_over(const struct tree_file *base)
 {
 	struct tree *tree = healthy_new();
+
+	healthy_change(tree, base);
+	return tree;
+}
+
+void healthy_run_case(const struct rule_case *rule_case)
+{
+	healthy_run_case_over(nothing, rule_case);
+}
+
+void healthy_run_case_over(const struct tree_file *base, const struct rule_case *rule_case)
+{
+	struct tree *tree = healthy_new_over(base);
 
 	healthy_change(tree, rule_case->changes);
 	if (rule_case->bend)
@@ -162,7 +177,13 @@ void healthy_run_case(const struct rule_case *rule_case)
 
 void healthy_covers(const struct advise_rule *rules, const struct rule_case *cases, size_t count)
 {
-	struct tree *tree = healthy_new();
+	healthy_covers_over(nothing, rules, cases, count);
+}
+
+void healthy_covers_over(const struct tree_file *base, const struct advise_rule *rules, const struct rule_case *cases,
+			 size_t count)
+{
+	struct tree *tree = healthy_new_over(base);
 	struct advise_result *result = tree_advise(tree);
 
 	for (; rules->id; rules++) {

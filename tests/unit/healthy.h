@@ -33,16 +33,22 @@ struct rule_case {
 
 struct tree *healthy_new(void);
 
+/* The same with files on top, which end with a NULL path. */
+struct tree *healthy_new_over(const struct tree_file *base);
+
 /* Change files; knows GONE and LATENCY_OF. */
 void healthy_change(struct tree *tree, const struct tree_file *changes);
 
 /* Run one case; fails the running test with the id and what was found instead. */
 void healthy_run_case(const struct rule_case *rule_case);
+void healthy_run_case_over(const struct tree_file *base, const struct rule_case *rule_case);
 
 /*
  * Does every rule of the table have a case in which it fires and one in which it is silent? The healthy host itself
  * counts as the one or the other.
  */
 void healthy_covers(const struct advise_rule *rules, const struct rule_case *cases, size_t count);
+void healthy_covers_over(const struct tree_file *base, const struct advise_rule *rules, const struct rule_case *cases,
+			 size_t count);
 
 #endif

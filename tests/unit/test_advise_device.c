@@ -2,8 +2,8 @@
 /* Tests of advise_device: each rule fires on what it is about, and on nothing near it. */
 #include "unit.h"
 #include "advise_check.h"
-#include "rules.h"
-#include "rules_host.h"
+#include "healthy.h"
+#include "hosts.h"
 
 /* A NIC and its PCI device, as links that a real tree has. */
 #define NIC(name, address, node, driver)                                                                               \
@@ -58,85 +58,86 @@
 		"/sys/module/pcie_aspm/parameters/policy", policy "\n"                                                 \
 	}
 
-static const struct tree_file healthy[] = {CMDLINE("quiet"), {NULL, NULL}};
+static const struct tree_file base[] = {CMDLINE("quiet"), {NULL, NULL}};
 
 /* clang-format off */
 static const struct rule_case cases[] = {
-    {"device.iommu-off", true, ADVISE_INFO, "No IOMMU", {NO_IOMMU}},
-    {"device.iommu-off", true, ADVISE_ADVICE, "No IOMMU", {NO_IOMMU, VMS_RUN}},
-    {"device.iommu-off", true, ADVISE_INFO, "amd_iommu=off", {NO_IOMMU, VMS_RUN, CMDLINE("amd_iommu=off")}},
-    {"device.iommu-off", false, 0, NULL, {IOMMU("identity"), VMS_RUN}},
-    {"device.iommu-off", false, 0, NULL, {VMS_RUN}}, /* nothing is known of it */
-    {"device.iommu-off", false, 0, NULL, {NO_IOMMU, VMS_RUN, GUEST}},
+    {"device.iommu-off", ADVISE_INFO, "No IOMMU", NULL, {NO_IOMMU}},
+    {"device.iommu-off", ADVISE_ADVICE, "No IOMMU", NULL, {NO_IOMMU, VMS_RUN}},
+    {"device.iommu-off", ADVISE_INFO, "amd_iommu=off", NULL, {NO_IOMMU, VMS_RUN, CMDLINE("amd_iommu=off")}},
+    {"device.iommu-off", SILENT, NULL, NULL, {IOMMU("identity"), VMS_RUN}},
+    {"device.iommu-off", SILENT, NULL, NULL, {VMS_RUN}}, /* nothing is known of it */
+    {"device.iommu-off", SILENT, NULL, NULL, {NO_IOMMU, VMS_RUN, GUEST}},
 
-    {"device.vfio-without-iommu", true, ADVISE_FAIL, "0000:41:00.0", {NO_IOMMU, VFIO}},
-    {"device.vfio-without-iommu", false, 0, NULL, {IOMMU("identity"), VFIO}},
-    {"device.vfio-without-iommu", false, 0, NULL, {NO_IOMMU}},
-    {"device.vfio-without-iommu", false, 0, NULL, {VFIO}},
+    {"device.vfio-without-iommu", ADVISE_FAIL, "0000:41:00.0", NULL, {NO_IOMMU, VFIO}},
+    {"device.vfio-without-iommu", SILENT, NULL, NULL, {IOMMU("identity"), VFIO}},
+    {"device.vfio-without-iommu", SILENT, NULL, NULL, {NO_IOMMU}},
+    {"device.vfio-without-iommu", SILENT, NULL, NULL, {VFIO}},
 
-    {"device.iommu-translated", true, ADVISE_INFO, "DMA-FQ", {IOMMU("DMA-FQ")}},
-    {"device.iommu-translated", false, 0, NULL, {IOMMU("identity")}},
+    {"device.iommu-translated", ADVISE_INFO, "DMA-FQ", NULL, {IOMMU("DMA-FQ")}},
+    {"device.iommu-translated", SILENT, NULL, NULL, {IOMMU("identity")}},
 
-    {"device.node-unknown", true, ADVISE_INFO, "1 NICs", {TWO_NODES, NIC("eth0", "0000:41:00.0", "-1", "mlx5_core")}},
-    {"device.node-unknown", false, 0, NULL, {NIC("eth0", "0000:41:00.0", "-1", "mlx5_core")}},
-    {"device.node-unknown", false, 0, NULL, {TWO_NODES, NIC("eth0", "0000:41:00.0", "1", "mlx5_core")}},
-    {"device.node-unknown", false, 0, NULL, {TWO_NODES}},
+    {"device.node-unknown", ADVISE_INFO, "1 NICs", NULL, {TWO_NODES, NIC("eth0", "0000:41:00.0", "-1", "mlx5_core")}},
+    {"device.node-unknown", SILENT, NULL, NULL, {NIC("eth0", "0000:41:00.0", "-1", "mlx5_core")}},
+    {"device.node-unknown", SILENT, NULL, NULL, {TWO_NODES, NIC("eth0", "0000:41:00.0", "1", "mlx5_core")}},
+    {"device.node-unknown", SILENT, NULL, NULL, {TWO_NODES}},
 
-    {"device.locality", true, ADVISE_INFO, "eth0 on node 1", {TWO_NODES, NIC("eth0", "0000:41:00.0", "1", "mlx5_core")}},
-    {"device.locality", false, 0, NULL, {NIC("eth0", "0000:41:00.0", "0", "mlx5_core")}},
-    {"device.locality", false, 0, NULL, {TWO_NODES, NIC("eth0", "0000:41:00.0", "-1", "mlx5_core")}},
+    {"device.locality", ADVISE_INFO, "eth0 on node 1", NULL, {TWO_NODES, NIC("eth0", "0000:41:00.0", "1", "mlx5_core")}},
+    {"device.locality", SILENT, NULL, NULL, {NIC("eth0", "0000:41:00.0", "0", "mlx5_core")}},
+    {"device.locality", SILENT, NULL, NULL, {TWO_NODES, NIC("eth0", "0000:41:00.0", "-1", "mlx5_core")}},
 
-    {"device.one-queue-on-fast-nic", true, ADVISE_ADVICE, "eth0 (25 Gbit/s)",
+    {"device.one-queue-on-fast-nic", ADVISE_ADVICE, "eth0 (25 Gbit/s)", NULL,
      {NIC("eth0", "0000:41:00.0", "0", "mlx5_core"), SPEED("eth0", "25000")}},
-    {"device.one-queue-on-fast-nic", false, 0, NULL,
+    {"device.one-queue-on-fast-nic", SILENT, NULL, NULL,
      {NIC("eth0", "0000:41:00.0", "0", "mlx5_core"), SPEED("eth0", "25000"), QUEUE("eth0", "rx-1")}},
-    {"device.one-queue-on-fast-nic", false, 0, NULL, {NIC("eth0", "0000:41:00.0", "0", "igb"), SPEED("eth0", "1000")}},
-    {"device.one-queue-on-fast-nic", false, 0, NULL, {NIC("eth0", "0000:41:00.0", "0", "igb"), SPEED("eth0", "-1")}},
+    {"device.one-queue-on-fast-nic", SILENT, NULL, NULL, {NIC("eth0", "0000:41:00.0", "0", "igb"), SPEED("eth0", "1000")}},
+    {"device.one-queue-on-fast-nic", SILENT, NULL, NULL, {NIC("eth0", "0000:41:00.0", "0", "igb"), SPEED("eth0", "-1")}},
 
-    {"device.guest-one-queue", true, ADVISE_INFO, "eth0", {NIC("eth0", "0000:41:00.0", "-1", "virtio-pci"), GUEST}},
-    {"device.guest-one-queue", false, 0, NULL, {NIC("eth0", "0000:41:00.0", "-1", "virtio-pci")}},
-    {"device.guest-one-queue", false, 0, NULL,
+    {"device.guest-one-queue", ADVISE_INFO, "eth0", NULL, {NIC("eth0", "0000:41:00.0", "-1", "virtio-pci"), GUEST}},
+    {"device.guest-one-queue", SILENT, NULL, NULL, {NIC("eth0", "0000:41:00.0", "-1", "virtio-pci")}},
+    {"device.guest-one-queue", SILENT, NULL, NULL,
      {NIC("eth0", "0000:41:00.0", "-1", "virtio-pci"), GUEST, QUEUE("eth0", "rx-1")}},
 
-    {"device.sriov-available", true, ADVISE_INFO, "eth0 (127)",
+    {"device.sriov-available", ADVISE_INFO, "eth0 (127)", NULL,
      {NIC("eth0", "0000:41:00.0", "0", "mlx5_core"), {"/sys/bus/pci/devices/0000:41:00.0/sriov_totalvfs", "127\n"},
       {"/sys/bus/pci/devices/0000:41:00.0/sriov_numvfs", "0\n"}}},
-    {"device.sriov-available", false, 0, NULL,
+    {"device.sriov-available", SILENT, NULL, NULL,
      {NIC("eth0", "0000:41:00.0", "0", "mlx5_core"), {"/sys/bus/pci/devices/0000:41:00.0/sriov_totalvfs", "127\n"},
       {"/sys/bus/pci/devices/0000:41:00.0/sriov_numvfs", "8\n"}}},
-    {"device.sriov-available", false, 0, NULL, {NIC("eth0", "0000:41:00.0", "0", "igb")}},
+    {"device.sriov-available", SILENT, NULL, NULL, {NIC("eth0", "0000:41:00.0", "0", "igb")}},
 
-    {"device.irq-on-isolated", true, ADVISE_ADVICE, "4-7", {ISOLATED("4-7"), IRQ_MASK("ff")}},
-    {"device.irq-on-isolated", false, 0, NULL, {ISOLATED("4-7"), IRQ_MASK("0f")}},
-    {"device.irq-on-isolated", false, 0, NULL, {ISOLATED(""), IRQ_MASK("ff")}},
-    {"device.irq-on-isolated", false, 0, NULL, {ISOLATED("4-7"), IRQ_MASK("no mask")}},
+    {"device.irq-on-isolated", ADVISE_ADVICE, "2-3", NULL, {ISOLATED("2-3"), IRQ_MASK("f")}},
+    {"device.irq-on-isolated", SILENT, NULL, NULL, {ISOLATED("2-3"), IRQ_MASK("3")}},
+    {"device.irq-on-isolated", SILENT, NULL, NULL, {ISOLATED(""), IRQ_MASK("f")}},
+    {"device.irq-on-isolated", SILENT, NULL, NULL, {ISOLATED("2-3"), IRQ_MASK("no mask")}},
 
-    {"device.irq-off-isolated", true, ADVISE_GOOD, "4-7", {ISOLATED("4-7"), IRQ_MASK("0f")}},
-    {"device.irq-off-isolated", false, 0, NULL, {ISOLATED("4-7"), IRQ_MASK("ff")}},
-    {"device.irq-off-isolated", false, 0, NULL, {ISOLATED(""), IRQ_MASK("0f")}},
+    {"device.irq-off-isolated", ADVISE_GOOD, "2-3", NULL, {ISOLATED("2-3"), IRQ_MASK("3")}},
+    {"device.irq-off-isolated", SILENT, NULL, NULL, {ISOLATED("2-3"), IRQ_MASK("f")}},
+    {"device.irq-off-isolated", SILENT, NULL, NULL, {ISOLATED(""), IRQ_MASK("3")}},
 
-    {"device.irqbalance-misses-isolated", true, ADVISE_WARN, "6-7",
-     {IRQBALANCE, ISOLATED("4-7"), BANNED("IRQBALANCE_BANNED_CPULIST=\"4-5\"")}},
-    {"device.irqbalance-misses-isolated", true, ADVISE_WARN, "4-5",
-     {IRQBALANCE, ISOLATED("4-7"), BANNED("IRQBALANCE_BANNED_CPUS=c0")}},
-    {"device.irqbalance-misses-isolated", false, 0, NULL,
-     {IRQBALANCE, ISOLATED("4-7"), BANNED("IRQBALANCE_BANNED_CPULIST=4-7")}},
+    {"device.irqbalance-misses-isolated", ADVISE_WARN, "CPUs 3", NULL,
+     {IRQBALANCE, ISOLATED("2-3"), BANNED("IRQBALANCE_BANNED_CPULIST=\"2\"")}},
+    {"device.irqbalance-misses-isolated", ADVISE_WARN, "CPUs 2", NULL,
+     {IRQBALANCE, ISOLATED("2-3"), BANNED("IRQBALANCE_BANNED_CPUS=8")}},
+    {"device.irqbalance-misses-isolated", SILENT, NULL, NULL,
+     {IRQBALANCE, ISOLATED("2-3"), BANNED("IRQBALANCE_BANNED_CPULIST=2-3")}},
     /* Without a list irqbalance leaves isolated CPUs alone by itself; an empty or commented one is none. */
-    {"device.irqbalance-misses-isolated", false, 0, NULL,
-     {IRQBALANCE, ISOLATED("4-7"), BANNED("#IRQBALANCE_BANNED_CPULIST=1\nIRQBALANCE_BANNED_CPUS=")}},
-    {"device.irqbalance-misses-isolated", false, 0, NULL, {ISOLATED("4-7"), BANNED("IRQBALANCE_BANNED_CPULIST=4-5")}},
+    {"device.irqbalance-misses-isolated", SILENT, NULL, NULL,
+     {IRQBALANCE, ISOLATED("2-3"), BANNED("#IRQBALANCE_BANNED_CPULIST=1\nIRQBALANCE_BANNED_CPUS=")}},
+    {"device.irqbalance-misses-isolated", SILENT, NULL, NULL, {ISOLATED("2-3"), BANNED("IRQBALANCE_BANNED_CPULIST=2")}},
 
-    {"device.aspm-policy", true, ADVISE_INFO, "never sleep", {ASPM("default [performance] powersave powersupersave")}},
-    {"device.aspm-policy", true, ADVISE_INFO, "powersave", {ASPM("default performance [powersave] powersupersave")}},
-    {"device.aspm-policy", false, 0, NULL, {ASPM("[default] performance powersave powersupersave")}},
+    {"device.aspm-policy", ADVISE_INFO, "never sleep", NULL, {ASPM("default [performance] powersave powersupersave")}},
+    {"device.aspm-policy", ADVISE_INFO, "powersave", NULL, {ASPM("default performance [powersave] powersupersave")}},
+    {"device.aspm-policy", SILENT, NULL, NULL, {ASPM("[default] performance powersave powersupersave")}},
 };
 /* clang-format on */
 
 static void test_cases(void **state)
 {
 	(void)state;
-	rules_check(healthy, cases, ARRAY_SIZE(cases));
-	rules_covered(advise_device_rules, cases, ARRAY_SIZE(cases));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		healthy_run_case_over(base, &cases[i]);
+	healthy_covers_over(base, advise_device_rules, cases, ARRAY_SIZE(cases));
 }
 
 int main(void)

@@ -2,8 +2,8 @@
 /* Tests of advise_security: each rule fires on what it is about, and on nothing near it. */
 #include "unit.h"
 #include "advise_check.h"
-#include "rules.h"
-#include "rules_host.h"
+#include "healthy.h"
+#include "hosts.h"
 
 #define FILE_OF(name, text)                                                                                            \
 	{                                                                                                              \
@@ -19,7 +19,7 @@
 	}
 
 /* A Genoa host with current microcode. */
-static const struct tree_file healthy[] = {
+static const struct tree_file base[] = {
     CMDLINE("quiet"),
     FILE_OF("meltdown", "Not affected"),
     FILE_OF("itlb_multihit", "Not affected"),
@@ -36,92 +36,94 @@ static const struct tree_file healthy[] = {
 
 /* clang-format off */
 static const struct rule_case cases[] = {
-    {"security.mitigations-off", true, ADVISE_WARN, "mitigations=off",
+    {"security.mitigations-off", ADVISE_WARN, "mitigations=off", NULL,
      {CMDLINE("mitigations=off"), FILE_OF("spectre_v2", "Vulnerable, IBPB: disabled, STIBP: disabled")}},
-    {"security.mitigations-off", true, ADVISE_WARN, NULL, {CMDLINE("mitigations=auto mitigations=off")}},
-    {"security.mitigations-off", true, ADVISE_INFO, "guest", {CMDLINE("mitigations=off"), GUEST}},
-    {"security.mitigations-off", false, 0, NULL, {CMDLINE("mitigations=off mitigations=auto")}},
-    {"security.mitigations-off", false, 0, NULL, {CMDLINE("mitigations=auto,nosmt")}},
-    {"security.mitigations-off", false, 0, NULL, {CMDLINE("quiet")}},
+    {"security.mitigations-off", ADVISE_WARN, NULL, NULL, {CMDLINE("mitigations=auto mitigations=off")}},
+    {"security.mitigations-off", ADVISE_INFO, "guest", NULL, {CMDLINE("mitigations=off"), GUEST}},
+    {"security.mitigations-off", SILENT, NULL, NULL, {CMDLINE("mitigations=off mitigations=auto")}},
+    {"security.mitigations-off", SILENT, NULL, NULL, {CMDLINE("mitigations=auto,nosmt")}},
+    {"security.mitigations-off", SILENT, NULL, NULL, {CMDLINE("quiet")}},
 
-    {"security.mitigation-switched-off", true, ADVISE_WARN, "retbleed=off, nospectre_v2",
+    {"security.mitigation-switched-off", ADVISE_WARN, "retbleed=off, nospectre_v2", NULL,
      {CMDLINE("nospectre_v2 retbleed=off")}},
-    {"security.mitigation-switched-off", false, 0, NULL, {CMDLINE("retbleed=auto spectre_v2=on")}},
-    {"security.mitigation-switched-off", false, 0, NULL, {CMDLINE("mitigations=off retbleed=off")}}, /* told once */
-    {"security.mitigation-switched-off", false, 0, NULL, {CMDLINE("retbleed=off"), GUEST}},
+    {"security.mitigation-switched-off", SILENT, NULL, NULL, {CMDLINE("retbleed=auto spectre_v2=on")}},
+    {"security.mitigation-switched-off", SILENT, NULL, NULL, {CMDLINE("mitigations=off retbleed=off")}}, /* told once */
+    {"security.mitigation-switched-off", SILENT, NULL, NULL, {CMDLINE("retbleed=off"), GUEST}},
 
-    {"security.guest-vectors-off", true, ADVISE_WARN, "the host and other VMs",
+    {"security.guest-vectors-off", ADVISE_WARN, "the host and other VMs", NULL,
      {CMDLINE("mitigations=auto,no_guest_host,no_guest_guest")}},
-    {"security.guest-vectors-off", true, ADVISE_WARN, "other VMs", {CMDLINE("mitigations=auto;no_guest_guest")}},
-    {"security.guest-vectors-off", false, 0, NULL, {CMDLINE("mitigations=auto,no_user_user")}},
-    {"security.guest-vectors-off", false, 0, NULL, {CMDLINE("mitigations=auto,no_guest_host"), GUEST}},
+    {"security.guest-vectors-off", ADVISE_WARN, "other VMs", NULL, {CMDLINE("mitigations=auto;no_guest_guest")}},
+    {"security.guest-vectors-off", SILENT, NULL, NULL, {CMDLINE("mitigations=auto,no_user_user")}},
+    {"security.guest-vectors-off", SILENT, NULL, NULL, {CMDLINE("mitigations=auto,no_guest_host"), GUEST}},
 
-    {"security.vulnerable", true, ADVISE_WARN, "spec_store_bypass", {FILE_OF("spec_store_bypass", "Vulnerable")}},
-    {"security.vulnerable", true, ADVISE_INFO, NULL, {FILE_OF("spec_store_bypass", "Vulnerable"), GUEST}},
-    {"security.vulnerable", false, 0, NULL, {CMDLINE("quiet")}},
-    {"security.vulnerable", false, 0, NULL, {SRSO("Vulnerable: Safe RET, no microcode")}}, /* has its own rule */
-    {"security.vulnerable", false, 0, NULL, {FILE_OF("itlb_multihit", "Processor vulnerable")}},
-    {"security.vulnerable", false, 0, NULL, {FILE_OF("new_fault", "garbage")}},
-    {"security.vulnerable", false, 0, NULL, {CMDLINE("mitigations=off"), FILE_OF("spectre_v2", "Vulnerable")}},
+    {"security.vulnerable", ADVISE_WARN, "spec_store_bypass", NULL, {FILE_OF("spec_store_bypass", "Vulnerable")}},
+    {"security.vulnerable", ADVISE_INFO, NULL, NULL, {FILE_OF("spec_store_bypass", "Vulnerable"), GUEST}},
+    {"security.vulnerable", ADVISE_INFO, "spec_rstack_overflow", NULL, {SRSO("Vulnerable: No microcode"), GUEST}},
+    {"security.vulnerable", SILENT, NULL, NULL, {CMDLINE("quiet")}},
+    {"security.vulnerable", SILENT, NULL, NULL, {SRSO("Vulnerable: Safe RET, no microcode")}}, /* has its own rule */
+    {"security.vulnerable", SILENT, NULL, NULL, {FILE_OF("itlb_multihit", "Processor vulnerable")}},
+    {"security.vulnerable", SILENT, NULL, NULL, {FILE_OF("new_fault", "garbage")}},
+    {"security.vulnerable", SILENT, NULL, NULL, {CMDLINE("mitigations=off"), FILE_OF("spectre_v2", "Vulnerable")}},
 
-    {"security.microcode-missing", true, ADVISE_WARN, "Safe RET, no microcode",
+    {"security.microcode-missing", ADVISE_WARN, "Safe RET, no microcode", NULL,
      {SRSO("Vulnerable: Safe RET, no microcode")}},
-    {"security.microcode-missing", true, ADVISE_WARN, "tsa: No microcode",
+    {"security.microcode-missing", ADVISE_WARN, "tsa: No microcode", NULL,
      {FILE_OF("tsa", "Vulnerable: No microcode")}},
-    {"security.microcode-missing", true, ADVISE_INFO, NULL, {SRSO("Vulnerable: No microcode"), GUEST}},
-    {"security.microcode-missing", false, 0, NULL, {SRSO("Vulnerable: Microcode, no safe RET")}},
-    {"security.microcode-missing", false, 0, NULL, {CMDLINE("quiet")}},
+    {"security.microcode-missing", SILENT, NULL, NULL, {SRSO("Vulnerable: No microcode"), GUEST}},
+    {"security.microcode-missing", SILENT, NULL, NULL, {SRSO("Vulnerable: Microcode, no safe RET")}},
+    {"security.microcode-missing", SILENT, NULL, NULL, {CMDLINE("quiet")}},
 
-    {"security.old-microcode", true, ADVISE_WARN, "newer microcode", {FILE_OF("old_microcode", "Vulnerable")}},
-    {"security.old-microcode", false, 0, NULL, {FILE_OF("old_microcode", "Unknown")}},
-    {"security.old-microcode", false, 0, NULL, {CMDLINE("quiet")}},
+    {"security.old-microcode", ADVISE_WARN, "newer microcode", NULL, {FILE_OF("old_microcode", "Vulnerable")}},
+    {"security.old-microcode", SILENT, NULL, NULL, {FILE_OF("old_microcode", "Unknown")}},
+    {"security.old-microcode", SILENT, NULL, NULL, {CMDLINE("quiet")}},
 
-    {"security.microcode-mixed", true, ADVISE_WARN, NULL, {MICROCODE("0xa101144", "0xa101148")}},
-    {"security.microcode-mixed", false, 0, NULL, {MICROCODE("0xa101148", "0xa101148")}},
-    {"security.microcode-mixed", false, 0, NULL, {CMDLINE("quiet")}},
+    {"security.microcode-mixed", ADVISE_WARN, NULL, NULL, {MICROCODE("0xa101144", "0xa101148")}},
+    {"security.microcode-mixed", SILENT, NULL, NULL, {MICROCODE("0xa101148", "0xa101148")}},
+    {"security.microcode-mixed", SILENT, NULL, NULL, {CMDLINE("quiet")}},
 
-    {"security.retbleed-ibpb", true, ADVISE_INFO, "large cost", {RETBLEED("Mitigation: IBPB; SMT vulnerable")}},
-    {"security.retbleed-ibpb", false, 0, NULL, {RETBLEED("Mitigation: untrained return thunk; SMT disabled")}},
-    {"security.retbleed-ibpb", false, 0, NULL, {CMDLINE("quiet")}},
+    {"security.retbleed-ibpb", ADVISE_INFO, "large cost", NULL, {RETBLEED("Mitigation: IBPB; SMT vulnerable")}},
+    {"security.retbleed-ibpb", SILENT, NULL, NULL, {RETBLEED("Mitigation: untrained return thunk; SMT disabled")}},
+    {"security.retbleed-ibpb", SILENT, NULL, NULL, {CMDLINE("quiet")}},
 
-    {"security.srso-ibpb", true, ADVISE_ADVICE, NULL, {SRSO("Mitigation: IBPB")}},
-    {"security.srso-ibpb", false, 0, NULL, {SRSO("Mitigation: IBPB on VMEXIT only")}},
-    {"security.srso-ibpb", false, 0, NULL, {CMDLINE("quiet")}},
+    {"security.srso-ibpb", ADVISE_ADVICE, NULL, NULL, {SRSO("Mitigation: IBPB")}},
+    {"security.srso-ibpb", SILENT, NULL, NULL, {SRSO("Mitigation: IBPB on VMEXIT only")}},
+    {"security.srso-ibpb", SILENT, NULL, NULL, {CMDLINE("quiet")}},
 
-    {"security.vmscape-cost", true, ADVISE_INFO, NULL, {FILE_OF("vmscape", "Mitigation: IBPB before exit to userspace")}},
-    {"security.vmscape-cost", false, 0, NULL, {CMDLINE("quiet")}},
+    {"security.vmscape-cost", ADVISE_INFO, NULL, NULL, {FILE_OF("vmscape", "Mitigation: IBPB before exit to userspace")}},
+    {"security.vmscape-cost", SILENT, NULL, NULL, {CMDLINE("quiet")}},
 
-    {"security.smt-vulnerable", true, ADVISE_INFO, "retbleed",
+    {"security.smt-vulnerable", ADVISE_INFO, "retbleed", NULL,
      {RETBLEED("Mitigation: untrained return thunk; SMT vulnerable")}},
-    {"security.smt-vulnerable", false, 0, NULL,
+    {"security.smt-vulnerable", SILENT, NULL, NULL,
      {RETBLEED("Mitigation: untrained return thunk; SMT enabled with STIBP protection")}},
 
-    {"security.retpolines-on-auto-ibrs", true, ADVISE_INFO, "chosen by spectre_v2=retpoline",
+    {"security.retpolines-on-auto-ibrs", ADVISE_INFO, "chosen by spectre_v2=retpoline", NULL,
      {CMDLINE("spectre_v2=retpoline"), FILE_OF("spectre_v2", "Mitigation: Retpolines; IBPB: conditional")}},
-    {"security.retpolines-on-auto-ibrs", false, 0, NULL, {CMDLINE("quiet")}},
-    {"security.retpolines-on-auto-ibrs", false, 0, NULL, /* a guest's CPU model may lack the feature */
+    {"security.retpolines-on-auto-ibrs", SILENT, NULL, NULL, {CMDLINE("quiet")}},
+    {"security.retpolines-on-auto-ibrs", SILENT, NULL, NULL, /* a guest's CPU model may lack the feature */
      {GUEST, FILE_OF("spectre_v2", "Mitigation: Retpolines; IBPB: conditional")}},
 
-    {"security.mitigation-bill", true, ADVISE_INFO, "spec_rstack_overflow, spectre_v2, tsa", {CMDLINE("quiet")}},
-    {"security.mitigation-bill", false, 0, NULL,
+    {"security.mitigation-bill", ADVISE_INFO, "spec_rstack_overflow, spectre_v2, tsa", NULL, {CMDLINE("quiet")}},
+    {"security.mitigation-bill", SILENT, NULL, NULL,
      {SRSO("Not affected"), FILE_OF("spectre_v2", "Not affected"), FILE_OF("tsa", "Not affected")}},
 
-    {"security.none-vulnerable", true, ADVISE_GOOD, "none of the 10", {CMDLINE("quiet")}},
-    {"security.none-vulnerable", false, 0, NULL, {FILE_OF("spec_store_bypass", "Vulnerable")}},
+    {"security.none-vulnerable", ADVISE_GOOD, "none of the 10", NULL, {CMDLINE("quiet")}},
+    {"security.none-vulnerable", SILENT, NULL, NULL, {FILE_OF("spec_store_bypass", "Vulnerable")}},
 };
 /* clang-format on */
 
 static void test_cases(void **state)
 {
 	(void)state;
-	rules_check(healthy, cases, ARRAY_SIZE(cases));
-	rules_covered(advise_security_rules, cases, ARRAY_SIZE(cases));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		healthy_run_case_over(base, &cases[i]);
+	healthy_covers_over(base, advise_security_rules, cases, ARRAY_SIZE(cases));
 }
 
 /* The kernel's words are shown as they are. */
 static void test_evidence_is_the_file(void **state)
 {
-	struct tree *tree = tree_new(healthy);
+	struct tree *tree = healthy_new_over(base);
 
 	(void)state;
 	tree_add_amd(tree, 4, 4, 25, 1);

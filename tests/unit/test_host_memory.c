@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Tests of host_memory and host_pages: any page size, missing files, garbage, sums that must not overflow. */
 #include "unit.h"
-#include "rules_host.h"
+#include "hosts.h"
 #include "tree.h"
 
 static struct host *host_of(struct tree **ret, const struct tree_file *files)

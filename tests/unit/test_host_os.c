@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "unit.h"
-#include "rules_host.h"
+#include "hosts.h"
 #include "tree.h"
 
 enum { FILES_MAX = 8 };

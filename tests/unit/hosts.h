@@ -2,18 +2,18 @@
 /*
  * Owns pieces of hosts that the tables of rule cases share.
  */
-#ifndef HVTUNE_RULES_HOST_H
-#define HVTUNE_RULES_HOST_H
+#ifndef HVTUNE_HOSTS_H
+#define HVTUNE_HOSTS_H
 
 /* clang-format off */
 #define CMDLINE(words) {"/proc/cmdline", "BOOT_IMAGE=/vmlinuz root=/dev/sda1 ro " words "\n"}
 
 #define TWO_NODES                                                            \
 	{"/sys/devices/system/node/online", "0-1\n"},                        \
-	{"/sys/devices/system/node/node0/cpulist", "0-3\n"},                 \
-	{"/sys/devices/system/node/node0/cpumap", "0f\n"},                   \
-	{"/sys/devices/system/node/node1/cpulist", "4-7\n"},                 \
-	{"/sys/devices/system/node/node1/cpumap", "f0\n"},                   \
+	{"/sys/devices/system/node/node0/cpulist", "0-1\n"},                 \
+	{"/sys/devices/system/node/node0/cpumap", "3\n"},                   \
+	{"/sys/devices/system/node/node1/cpulist", "2-3\n"},                 \
+	{"/sys/devices/system/node/node1/cpumap", "c\n"},                   \
 	{"/sys/devices/system/node/node1/meminfo",                           \
 	 "Node 1 MemTotal:       33554432 kB\nNode 1 MemFree:        30000000 kB\n"}
 

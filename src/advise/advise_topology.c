@@ -4,7 +4,7 @@
 
 #define NODE_DIR "/sys/devices/system/node"
 
-    static const char *set_of_nodes(struct advise_check *c, const struct host_topology *t, bool memoryless)
+static const char *set_of_nodes(struct advise_check *c, const struct host_topology *t, bool memoryless)
 {
 	struct cpuset nodes = {0};
 

@@ -45,7 +45,7 @@ struct advise_run {
 	struct advise_evidence *evidence; /* noted since the last forget */
 	size_t evidence_count, evidence_room;
 	/* of the rule that is running */
-	bool reported;
+	bool reported, saw_something;
 	const char *undecided; /* why, or NULL */
 	bool root_helps;
 };
@@ -117,6 +117,7 @@ bool advise_note(struct advise_check *c, const struct fact *fact)
 	const char *source = fact->source ? fact->source : fact->name ? fact->name : "unknown";
 
 	add_evidence(c->run, source, fact_shown(c->arena, fact));
+	c->run->saw_something = c->run->saw_something || fact_known(fact);
 	if ((fact->state == FACT_UNREADABLE || fact->state == FACT_IMPLAUSIBLE) && !c->run->undecided) {
 		c->run->undecided = arena_printf(c->arena, "%s: %s", source, fact->note ? fact->note : "not readable");
 		c->run->root_helps = fact->errnum == EACCES || fact->errnum == EPERM;
@@ -128,6 +129,7 @@ void advise_note_text(struct advise_check *c, const char *source, const char *fo
 {
 	va_list arguments;
 
+	c->run->saw_something = true;
 	va_start(arguments, format);
 	add_evidence(c->run, source, arena_vprintf(c->arena, format, arguments));
 	va_end(arguments);
@@ -307,7 +309,7 @@ static void run_rule(struct advise_check *c, struct advise_result *result)
 	struct advise_run *run = c->run;
 
 	advise_forget(c);
-	run->reported = false;
+	run->reported = run->saw_something = false;
 	run->undecided = NULL;
 	run->root_helps = false;
 	c->rule->check(c);
@@ -317,7 +319,11 @@ static void run_rule(struct advise_check *c, struct advise_result *result)
 		run->unknowns[run->unknown_count++] =
 		    (struct advise_unknown){.rule = c->rule, .why = run->undecided, .root_helps = run->root_helps};
 	} else if (!run->reported) {
-		result->fine_count++;
+		/* Only a rule that saw something gives a clean bill; absent facts give none. */
+		bool judged = run->saw_something || (c->rule->needs & (NEEDS_CMDLINE | NEEDS_TUNED));
+
+		result->fine_count += judged;
+		result->nothing_count += !judged;
 	}
 }
 

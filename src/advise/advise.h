@@ -80,6 +80,7 @@ struct advise_result {
 	const struct advise_unknown *unknowns; /* rules that could not be decided */
 	size_t unknown_count;
 	size_t fine_count;	/* rules asked and not broken */
+	size_t nothing_count;	/* rules asked for which there was nothing to look at: every fact was absent */
 	size_t not_asked_count; /* rules that do not apply to such a host */
 	size_t count_by_severity[ADVISE_GOOD + 1];
 };

@@ -101,8 +101,9 @@ static void print_counts(const struct term *term, struct arena *arena, const str
 	line = arena_printf(arena, "%s%zu checks fine", line, result->fine_count);
 	if (result->unknown_count)
 		line = arena_printf(arena, "%s, %zu not decidable", line, result->unknown_count);
-	if (result->not_asked_count)
-		line = arena_printf(arena, "%s, %zu not for this host", line, result->not_asked_count);
+	if (result->nothing_count + result->not_asked_count)
+		line = arena_printf(arena, "%s, %zu without anything to judge here", line,
+				    result->nothing_count + result->not_asked_count);
 	line = arena_printf(arena, "%s.", line);
 	if (hidden && !all)
 		line = arena_printf(arena, "%s --all shows %zu more notes.", line, hidden);
@@ -175,6 +176,7 @@ json_t *report_findings_json(const struct host *host, const struct advise_result
 	json_object_set_new(json, "findings", findings);
 	json_object_set_new(json, "undecided", unknowns);
 	json_object_set_new(json, "fine", json_integer((json_int_t)result->fine_count));
+	json_object_set_new(json, "nothing", json_integer((json_int_t)result->nothing_count));
 	json_object_set_new(json, "not_asked", json_integer((json_int_t)result->not_asked_count));
 	return json;
 }

@@ -333,7 +333,7 @@ const struct advise_rule advise_security_rules[] = {
     {
 	.id = "security.microcode-missing",
 	.severity = ADVISE_WARN,
-	.needs = NEEDS_AMD | NEEDS_METAL,
+	.needs = NEEDS_AMD,
 	.title = "A mitigation waits for newer microcode",
 	.mechanism =
 	    "The kernel has the code for the mitigation, but the CPU's microcode lacks the part that makes it work "

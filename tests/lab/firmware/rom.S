@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later
  *
- * Owns the two things that a server's firmware does and QEMU's does not, as an
+ * Owns the three things that a server's firmware does and QEMU's does not, as an
  * option ROM which the BIOS calls once, after it has laid out the ACPI tables:
  *
  *  - FADT.Preferred_PM_Profile.  QEMU says 0 (unspecified) and has no option for
  *    it, but amd_pstate decides by it whether it loads on its own.
+ *  - first values in the mailbox: counters that are not zero (the kernel calls
+ *    those a fault) and the energy performance preference of such firmware, 80h.
  *  - a reserved range in the memory map (INT 15h, AX=E820h) for the mailbox and the
  *    power meter, so that the kernel command line needs no memmap= for the lab.
  *
@@ -65,6 +67,15 @@ init:
 	subb	%al, 9(%edi)
 
 memory:
+	/* The registers of CPU n lie at 8 + 64 * n of the mailbox, as tables.py has it. */
+	movl	%cs:base, %edi
+	movl	$0x7fc0 / 64, %ecx
+5:	movl	$0x10000, 8 + 16(%edi)
+	movl	$0x10000, 8 + 24(%edi)
+	movl	$0x80, 8 + 44(%edi)
+	addl	$64, %edi
+	loopl	5b
+
 	/* Interrupt vector 15h at 54h; this ROM is still writable memory here. */
 	movl	0x54, %eax
 	movl	%eax, %cs:old_int15

@@ -19,8 +19,8 @@ the kernel's interfaces needs.
 The subspace lies in guest memory which nothing else may use: the option ROM (rom.S)
 reports it as reserved, so that the kernel command line needs no memmap=.
 
-Usage: tables.py --cpus N [--base ADDRESS] [--prefcore] [--cstates 0|1|2]
-                 [--no-power-meter] [--pm-profile 0-8] [--rom-code FILE] DIRECTORY
+Usage: tables.py --cpus N [--threads N] [--base ADDRESS] [--prefcore]
+                 [--cstates 0|1|2] [--no-power-meter] [--pm-profile 0-8] [--rom-code FILE] DIRECTORY
 writes DIRECTORY/ssdt.aml and DIRECTORY/pcct.aml, and with the machine code of rom.S
 also DIRECTORY/rom.bin, the option ROM with its parameters filled in.
 """
@@ -57,7 +57,7 @@ def unused() -> bytes:
     return aml.register(aml.SYSTEM_MEMORY, 0, 0)
 
 
-def cpc(cpu: int, prefcore: bool) -> bytes:
+def cpc(cpu: int, prefcore: bool, threads: int) -> bytes:
     """_CPC revision 3 (ACPI 6.5, 8.4.6.1): 23 entries."""
     at = cpu * REGISTERS_PER_CPU
 
@@ -68,7 +68,7 @@ def cpc(cpu: int, prefcore: bool) -> bytes:
 
     perf = dict(PREFCORE if prefcore else PLAIN)
     if prefcore:
-        perf["highest"] -= cpu // 2 % 16
+        perf["highest"] -= cpu // threads % 16
     return aml.package(
         23, 3,
         perf["highest"], perf["nominal"], perf["nonlinear"], perf["lowest"],
@@ -104,9 +104,9 @@ def cst(states: int) -> bytes:
     return aml.package(states, *known[:states])
 
 
-def processor(cpu: int, prefcore: bool, cstates: int) -> bytes:
+def processor(cpu: int, prefcore: bool, cstates: int, threads: int) -> bytes:
     terms = [
-        aml.name("_CPC", cpc(cpu, prefcore)),
+        aml.name("_CPC", cpc(cpu, prefcore, threads)),
         aml.name("_PCT", pct()),
         aml.name("_PSS", pss()),
         aml.method("_PPC", 0, aml.returns(0)),
@@ -139,12 +139,13 @@ def power_meter(base: int) -> bytes:
             aml.method("_PMD", 0, aml.returns(aml.package(aml.name_string("\\_SB.CPUS.C000"))))))
 
 
-def ssdt(cpus: int, base: int, prefcore: bool = False, cstates: int = 1, meter: bool = True) -> bytes:
+def ssdt(cpus: int, base: int, prefcore: bool = False, cstates: int = 1, meter: bool = True,
+         threads: int = 1) -> bytes:
     if not 1 <= cpus <= MAX_CPUS:
         raise ValueError(f"the subspace has room for 1 to {MAX_CPUS} CPUs")
     # Grants whatever the kernel asks for: the request is its own answer.
     terms = [aml.scope("\\_SB", aml.method("_OSC", 4, aml.returns(aml.argument(3))))]
-    terms += [processor(cpu, prefcore, cstates) for cpu in range(cpus)]
+    terms += [processor(cpu, prefcore, cstates, threads) for cpu in range(cpus)]
     if meter:
         terms.append(power_meter(base))
     return aml.table(b"SSDT", 2, b"CPPC", b"".join(terms))
@@ -174,6 +175,7 @@ def rom(code: bytes, base: int, profile: int) -> bytes:
 def main() -> None:
     parser = argparse.ArgumentParser(description="write the lab's SSDT and PCCT")
     parser.add_argument("--cpus", type=int, required=True)
+    parser.add_argument("--threads", type=int, default=1, help="CPUs of a core, numbered in a row")
     parser.add_argument("--base", type=lambda text: int(text, 0), default=0x3F000000)
     parser.add_argument("--prefcore", action="store_true")
     parser.add_argument("--cstates", type=int, choices=(0, 1, 2), default=1)
@@ -182,7 +184,8 @@ def main() -> None:
     parser.add_argument("--rom-code", type=pathlib.Path)
     parser.add_argument("directory", type=pathlib.Path)
     options = parser.parse_args()
-    made = ssdt(options.cpus, options.base, options.prefcore, options.cstates, options.meter)
+    made = ssdt(options.cpus, options.base, options.prefcore, options.cstates, options.meter,
+                options.threads)
     (options.directory / "ssdt.aml").write_bytes(made)
     (options.directory / "pcct.aml").write_bytes(pcct(options.base))
     if options.rom_code:

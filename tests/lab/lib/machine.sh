@@ -96,7 +96,7 @@ emulator() {	# PROGRAM ARGUMENTS...
 }
 
 make_firmware() {	# DIRECTORY
-	local options=(--cpus "$(cpu_count)" --cstates "$CSTATES" --pm-profile "$PM_PROFILE")
+	local options=(--cpus "$(cpu_count)" --threads "$THREADS" --cstates "$CSTATES" --pm-profile "$PM_PROFILE")
 	[ "$PREFCORE" = off ] || options+=(--prefcore)
 	[ "$POWER_METER" = on ] || options+=(--no-power-meter)
 	mkdir -p "$1"
@@ -177,7 +177,7 @@ machine_arguments() {	# DIRECTORY
 		-machine q35 -accel tcg,thread=multi
 		-cpu "$(cpu_model)" -m "$MEM"
 		-smp "$(cpu_count),sockets=$SOCKETS,dies=$CCXS,cores=$CORES,threads=$THREADS"
-		-smbios "type=0,vendor=hvtune lab,version=1"
+		-smbios "type=0,vendor=hvtune lab,version=1,date=01/01/2026"
 		-smbios "type=1,manufacturer=hvtune lab,product=emulated EPYC host"
 		-acpitable "file=$1/firmware/ssdt.aml" -acpitable "file=$1/firmware/pcct.aml"
 		-option-rom "$1/firmware/rom.bin"

@@ -62,11 +62,16 @@ build_tree() {	# DIRECTORY
 		"$LAB_SUITE" "$1" "${sources[@]}"
 }
 
-# The nested guest: Debian's kernel and an initramfs that holds one static program.
+# The nested guests: a bare one (no kernel), and Debian's kernel with an initramfs that
+# holds one static program.
 build_nested() {	# TREE
 	local where=$1/var/lib/libvirt/images list=$1.nested
 	mkdir -p "$where" "$list"
-	gcc -static -Os -s -o "$list/init" "$LAB/nested/init.c"
+	gcc -m32 -ffreestanding -fno-pic -fno-stack-protector -fno-asynchronous-unwind-tables -mno-sse -Os \
+		-c -o "$list/bare.o" "$LAB/nested/bare.c" &&
+		ld -m elf_i386 --no-warn-rwx-segments -T "$LAB/nested/bare.ld" -o "$list/bare.elf" "$list/bare.o" &&
+		objcopy -O binary "$list/bare.elf" "$where/lab-guest.bare" || return
+	gcc -static -Os -s -o "$list/init" "$LAB/nested/init.c" || return
 	cp "$LAB"/nested/lab-guest "$1/usr/local/sbin/lab-guest"
 	chmod 755 "$1/usr/local/sbin/lab-guest"
 	mkdir -p "$1/tmp/nested"/{dev,proc,sys}

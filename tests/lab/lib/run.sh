@@ -9,7 +9,8 @@
 #   121  the job filled the disk      124  the time was up
 #   122  the host went down (or the emulator ended) without a verdict
 
-RUN_TIMEOUT=180
+RUN_TIMEOUT=300
+RUN_JOB_TIMEOUT=''
 RUN_OUT=''
 RUN_KEEP=off
 RUN_CUT=''
@@ -23,7 +24,8 @@ run_usage() {
 	run options:
 	  --hvtune BIN          the hvtune to test: it is "hvtune" on the job's PATH
 	  --out DIR             where output, status, serial.log and the job's files go
-	  --timeout SECONDS     for the whole run, all its boots (180)
+	  --timeout SECONDS     for the whole run, all its boots (300)
+	  --job-timeout SECONDS from the first start of the job
 	  --keep                keep the run's directory, disk included, and print its path
 	  --disk DIR            go on with the disk of a run that was kept
 	  --cut-after WHAT      lose power once: after so many seconds, or when the serial log or
@@ -42,6 +44,7 @@ run_option() {	# OPTION [VALUE]
 	--hvtune) RUN_HVTUNE=$2 ;;
 	--out) RUN_OUT=$2 ;;
 	--timeout) RUN_TIMEOUT=$2 ;;
+	--job-timeout) RUN_JOB_TIMEOUT=$2 ;;
 	--disk) RUN_DISK=$2 ;;
 	--cut-after) RUN_CUT=$2 ;;
 	--panic) RUN_PANIC=$2 ;;
@@ -99,10 +102,10 @@ power_is_to_be_cut() {
 
 # Waits for the verdict, which goes to RUN_VERDICT; a text to RUN_WHY when it is not the job's.
 watch_run() {
-	local share=$RUN_DIR/share size
+	local share=$RUN_DIR/share size job_start=''
 	RUN_START=$SECONDS RUN_WHY=''
 	while :; do
-		sleep 0.2
+		sleep 0.5
 		if [ -e "$share/status" ]; then
 			RUN_VERDICT=$(cat "$share/status")
 			if [ "$RUN_VERDICT" = disk-full ]; then
@@ -133,6 +136,13 @@ watch_run() {
 			RUN_VERDICT=123 RUN_WHY="the job handed out more than $RUN_MAX_MIB MiB"
 			return
 		fi
+		if [ -n "$RUN_JOB_TIMEOUT" ] && [ "$(cat "$share/boot")" != 0 ]; then
+			job_start=${job_start:-$SECONDS}
+			if [ $((SECONDS - job_start)) -ge "$RUN_JOB_TIMEOUT" ]; then
+				RUN_VERDICT=124 RUN_WHY="the job was not done after $RUN_JOB_TIMEOUT s"
+				return
+			fi
+		fi
 		if [ $((SECONDS - RUN_START)) -ge "$RUN_TIMEOUT" ]; then
 			RUN_VERDICT=124 RUN_WHY="no verdict within $RUN_TIMEOUT s"
 			return
@@ -158,21 +168,24 @@ hand_out() {
 	echo "$RUN_VERDICT" >"$RUN_OUT/status"
 }
 
-report_failure() {
-	local log=$RUN_DIR/serial.log
+# When it was not the job that gave the verdict, what the host and the emulator said last.
+show_last_words() {
 	say "$RUN_WHY (status $RUN_VERDICT); the end of its serial log:"
-	tail -n 25 "$log" | tr -d '\r' | sed 's/^/    /' >&2
+	tail -n 25 "$RUN_DIR/serial.log" | tr -d '\r' | sed 's/^/    /' >&2
 	if [ -s "$RUN_DIR/emulator.log" ]; then
 		say "the emulator said:"
 		tail -n 5 "$RUN_DIR/emulator.log" | sed 's/^/    /' >&2
 	fi
+}
+
+keep_serial_log() {
 	if [ -n "$RUN_OUT" ]; then
-		log=$RUN_OUT/serial.log
+		say "serial log: $RUN_OUT/serial.log"
 	else
 		RUN_REMOVE=no
-		rm -f "$RUN_DIR"/disk.*
+		[ "$RUN_KEEP" = on ] || rm -f "$RUN_DIR"/disk.*
+		say "serial log: $RUN_DIR/serial.log"
 	fi
-	say "serial log: $log"
 }
 
 run_job() {	# JOB [FILES...]
@@ -194,7 +207,8 @@ run_job() {	# JOB [FILES...]
 	stop_emulator
 	hand_out
 	[ "$RUN_QUIET" = on ] || cat "$RUN_DIR/share/output"
-	[ -z "$RUN_WHY" ] || report_failure
+	[ -z "$RUN_WHY" ] || show_last_words
+	[ "$RUN_VERDICT" -eq 0 ] || keep_serial_log
 	if [ "$RUN_KEEP" = on ]; then
 		RUN_REMOVE=no
 		say "kept: $RUN_DIR"

@@ -11,7 +11,7 @@ SUITE_MORE="panic disk-full reboot grub-words power-cut profile nested leftovers
 # The hvtune to test: --hvtune, else $HVTUNE, else the one in the build directory.
 find_hvtune() {
 	local candidate
-	for candidate in "$SUITE_HVTUNE" "${HVTUNE:-}" "$LAB/../../build/hvtune" "$LAB/../../build/src/hvtune"; do
+	for candidate in "$SUITE_HVTUNE" "${HVTUNE:-}" "$LAB/../../build/src/cli/hvtune"; do
 		if [ -n "$candidate" ] && [ -x "$candidate" ] && [ -f "$candidate" ]; then
 			readlink -f "$candidate"
 			return
@@ -45,10 +45,9 @@ test_acpi-cpufreq() {
 	machine acpi-cpufreq --amd-pstate disable "$LAB/jobs/acpi-cpufreq.sh" "$LAB/jobs/platform.sh"
 }
 
-# What counts from the start of the emulator: the job must have begun, so that it is
-# the job that hangs.
+# The time counts from the job's start, so that it is the job that hangs.
 test_hang() {
-	ends_with 124 machine hang --machine small --timeout 60 "$LAB/jobs/hang.sh" || return
+	ends_with 124 machine hang --machine small --job-timeout 5 "$LAB/jobs/hang.sh" || return
 	grep -qx 'hanging now' "$SUITE_DIR/hang/output" || { echo "the job had not begun"; return 1; }
 	[ -s "$SUITE_DIR/hang/serial.log" ]
 }
@@ -60,18 +59,18 @@ test_panic() {
 
 test_disk-full() { ends_with 121 machine disk-full --machine small "$LAB/jobs/disk-full.sh"; }
 
-test_reboot() { machine reboot --grub --timeout 400 "$LAB/jobs/reboot.sh"; }
+test_reboot() { machine reboot --grub --timeout 600 "$LAB/jobs/reboot.sh"; }
 
 test_grub-words() {
 	echo 'cat /proc/cmdline; grep -q " amd_pstate=passive quiet$" /proc/cmdline' >"$SUITE_DIR/grub-words.sh"
 	machine grub-words --machine small --grub --amd-pstate passive --append quiet "$SUITE_DIR/grub-words.sh"
 }
 
-test_power-cut() { machine power-cut --machine small --cut-after '^cut me' --timeout 300 "$LAB/jobs/power-cut.sh"; }
+test_power-cut() { machine power-cut --machine small --cut-after '^cut me' --timeout 600 "$LAB/jobs/power-cut.sh"; }
 
 test_profile() { machine profile --machine small --pm-profile 1 --prefcore on "$LAB/jobs/profile.sh"; }
 
-test_nested() { machine nested --timeout 400 "$LAB/jobs/nested.sh"; }
+test_nested() { machine nested --timeout 600 "$LAB/jobs/nested.sh"; }
 
 # A driver that is killed outright takes the emulator with it, and one that is told to
 # end removes its directory too.
@@ -82,13 +81,16 @@ test_leftovers() {
 		TMPDIR=$tmp "$LAB/lab" run --machine small "$LAB/jobs/hang.sh" &
 		driver=$!
 		for ((i = 0; i < 100; i++)); do
-			child=$(pgrep -f "^[^ ]*ld-linux.*$tmp/") && break
+			child=$(pgrep -f "qemu-system-x86_64 .*$tmp/") && break
 			sleep 0.1
 		done
 		[ -n "$child" ] || { echo "no emulator started"; return 1; }
 		kill "-$signal" "$driver"
 		wait "$driver"
-		sleep 1
+		for ((i = 0; i < 50; i++)); do
+			kill -0 "$child" 2>/dev/null || break
+			sleep 0.1
+		done
 		! kill -0 "$child" 2>/dev/null || { echo "the emulator outlived SIG$signal"; return 1; }
 		[ "$signal" = KILL ] || [ -z "$(find "$tmp" -mindepth 1)" ] || { echo "files left after SIG$signal"; return 1; }
 		rm -rf "${tmp:?}"/*

@@ -57,6 +57,18 @@ static const char *holders(struct advise_check *c)
 							    : "who holds it is not known";
 }
 
+/* Is it tuned that holds it, or probably so? */
+static bool by_tuned(const struct advise_check *c)
+{
+	const struct host_idle *idle = &c->host->idle;
+	const struct fact *profile = &c->host->daemons.tuned.active_profile;
+
+	for (int i = 0; i < idle->holder_count; i++)
+		if (text_equal(idle->holders[i].command, "tuned"))
+			return true;
+	return !idle->holder_count && fact_known(profile) && *profile->text;
+}
+
 static bool held_latency(struct advise_check *c, int64_t *ret_us)
 {
 	return advise_number(c, &c->host->idle.dma_latency_us, ret_us) && *ret_us < IDLE_LATENCY_NO_REQUEST;
@@ -85,6 +97,7 @@ static void check_shut_out(struct advise_check *c)
 {
 	const struct idle_state *first = NULL;
 	const struct host_tuned *tuned = &c->host->daemons.tuned;
+	const struct host_idle *idle = &c->host->idle;
 	int64_t held_us;
 
 	if (!held_latency(c, &held_us))
@@ -102,6 +115,15 @@ static void check_shut_out(struct advise_check *c)
 				state_name(c, first), held_us);
 
 	finding->detail = advise_printf(c, "%s; %s on this CPU", who, shut);
+	if (!by_tuned(c)) {
+		finding->knobs = NULL;
+		finding->by_hand = idle->holder_count
+				       ? advise_printf(c,
+						       "end or reconfigure %s, or give the limit to the CPUs that "
+						       "need it: pm_qos_resume_latency_us",
+						       idle->holders[0].command)
+				       : "fuser -v /dev/cpu_dma_latency, as root, names the holder";
+	}
 	/* Up to 2.21 tuned asks for 100 us by itself whenever the load is above 0.2 (tuned issue 588). */
 	if (held_us == 100 && fact_is_on(&tuned->dynamic_tuning)) {
 		finding->detail = advise_printf(c, "%s; tuned's dynamic tuning asks for 100 us at any load above 0.2",
@@ -251,9 +273,9 @@ const struct advise_rule advise_idle_rules[] = {
 	    "takes "
 	    "longer. EPYC has only C1 and C2, and C2 takes hundreds of microseconds: idle cores stay in C1, draw power "
 	    "and leave less of it for the boost of the busy ones.",
-	.effect = "costs idle watts: study A measured 75 to 89 W more with profile virtual-host, which holds 70 us; "
-		  "costs boost "
-		  "headroom; gains wake-up latency",
+	.effect =
+	    "costs idle watts (study A measured 75 to 89 W more with profile virtual-host, which holds 70 us and sets "
+	    "governor performance) and boost headroom; gains wake-up latency",
 	.basis = BASIS_STUDY,
 	.source = "study A (EPYC 9354P, at the wall); tuned issues 588, 808 and 132",
 	.hurts = "wake-up latency of idle vCPUs grows from about 1 us to that of the state",

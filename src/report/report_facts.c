@@ -37,7 +37,9 @@ static void print_row(const struct term *term, struct arena *arena, const struct
 		      int width)
 {
 	const char *label = repeated ? "" : row->label;
-	const char *shown = fact_shown(arena, &row->fact);
+	/* The row of what is missing carries its list as it stands. */
+	bool list = row->fact.state == FACT_ABSENT && row->fact.raw;
+	const char *shown = list ? row->fact.raw : fact_shown(arena, &row->fact);
 	enum term_colour colour = state_colour(&row->fact);
 	int gap = MAX_OF(width - term_columns(label), 0) + 2;
 	int indent = LABEL_INDENT + MAX_OF(width, term_columns(label)) + 2;
@@ -51,21 +53,49 @@ static void print_row(const struct term *term, struct arena *arena, const struct
 		(void)fputs(term_on(term, TERM_PLAIN), term->out);
 }
 
+/* Rows that only say that a thing is not there are told of together, at the end of their section. */
+static bool is_missing(const struct host_row *row)
+{
+	return row->fact.state == FACT_ABSENT && !row->fact.note && !row->cpus;
+}
+
+static bool same_section(const struct host_row *a, const struct host_row *b)
+{
+	return a->section == b->section || text_equal(a->section, b->section);
+}
+
+/* `count` rows of one section. */
+static void print_section(const struct term *term, struct arena *arena, const struct host_row *rows, size_t count,
+			  int width)
+{
+	const char *missing = NULL, *above = NULL;
+
+	if (rows[0].section)
+		(void)fprintf(term->out, "  %s%s%s\n", term_on(term, TERM_CYAN), rows[0].section,
+			      term_on(term, TERM_PLAIN));
+	for (size_t i = 0; i < count; i++) {
+		if (is_missing(&rows[i])) {
+			missing = missing ? arena_printf(arena, "%s, %s", missing, rows[i].label) : rows[i].label;
+			continue;
+		}
+		print_row(term, arena, &rows[i], text_equal(above, rows[i].label), width);
+		above = rows[i].label;
+	}
+	if (missing)
+		print_row(term, arena,
+			  &(struct host_row){.label = "absent",
+					     .fact = {.state = FACT_ABSENT, .type = FACT_TEXT, .raw = missing}},
+			  false, width);
+}
+
 static void print_rows(const struct term *term, struct arena *arena, const struct host_rows *rows)
 {
-	const char *section = NULL;
 	int width = label_width(rows);
 
-	for (size_t i = 0; i < rows->count; i++) {
-		const struct host_row *row = &rows->rows[i];
-		bool same_section = row->section == section || text_equal(row->section, section);
-		bool repeated = i && same_section && text_equal(row->label, rows->rows[i - 1].label);
-
-		if (!same_section && row->section)
-			(void)fprintf(term->out, "  %s%s%s\n", term_on(term, TERM_CYAN), row->section,
-				      term_on(term, TERM_PLAIN));
-		section = row->section;
-		print_row(term, arena, row, repeated, width);
+	for (size_t start = 0, end; start < rows->count; start = end) {
+		for (end = start + 1; end < rows->count && same_section(&rows->rows[start], &rows->rows[end]);)
+			end++;
+		print_section(term, arena, &rows->rows[start], end - start, width);
 	}
 }
 

@@ -18,6 +18,15 @@ static int count_zones(const struct host_power *power, const char *boundary)
 	return count;
 }
 
+/* "/sys/.../energy_uj = zone package-0, readable" */
+static void note_source(struct advise_check *c, const struct power_source *source)
+{
+	const char *readable = fact_known(&source->usable) ? "readable" : fact_shown(c->arena, &source->usable);
+
+	advise_note_text(c, source->usable.source, "%s %s, %s",
+			 text_equal(source->kind, "powercap") ? "zone" : source->kind, source->name, readable);
+}
+
 static void check_no_source(struct advise_check *c)
 {
 	const struct host_power *power = &c->host->power;
@@ -58,7 +67,7 @@ static void check_rapl_name(struct advise_check *c)
 		return;
 	for (int i = 0; i < power->count; i++)
 		if (is_zone(&power->sources[i], "package"))
-			advise_note_text(c, power->sources[i].usable.source, "zone %s", power->sources[i].name);
+			note_source(c, &power->sources[i]);
 	(void)advise_report(c, "Package energy is counted through powercap \"intel-rapl\", as is right on AMD%s",
 			    count_zones(power, "memory") ? "" : "; there is no dram zone");
 }
@@ -74,7 +83,7 @@ static void check_duplicates(struct advise_check *c)
 		return;
 	for (int i = 0; i < power->count; i++)
 		if (is_zone(&power->sources[i], "package"))
-			advise_note_text(c, power->sources[i].usable.source, "zone %s", power->sources[i].name);
+			note_source(c, &power->sources[i]);
 	(void)advise_report(c, "%d powercap zones show the energy of %d package%s: their sum is too large", zones,
 			    zones - duplicates, zones - duplicates == 1 ? "" : "s");
 }
@@ -86,7 +95,7 @@ static void check_core_zone(struct advise_check *c)
 	for (int i = 0; i < power->count; i++) {
 		if (!is_zone(&power->sources[i], "core"))
 			continue;
-		advise_note_text(c, power->sources[i].usable.source, "zone %s", power->sources[i].name);
+		note_source(c, &power->sources[i]);
 		(void)advise_report(c, "The powercap zone \"core\" counts one core, not all of them");
 		return;
 	}
@@ -118,7 +127,7 @@ static void check_package_only(struct advise_check *c)
 		if (text_equal(power->sources[i].boundary, "board"))
 			return;
 		if (i < 4)
-			(void)advise_note(c, &power->sources[i].usable);
+			note_source(c, &power->sources[i]);
 	}
 	(void)advise_report(c, "No source sees the whole machine: %s energy only", power->sources[0].boundary);
 }

@@ -426,6 +426,24 @@ static void forget(struct host *host)
 	};
 }
 
+/*
+ * hwloc trusts these lists: an empty or endless one stops it by an assertion (list_sysfsnode() of topology-linux.c), as
+ * no kernel writes such. A tree of somebody else's may hold anything.
+ */
+static bool hwloc_can_read(const struct host *host)
+{
+	static const char *const lists[] = {CPU_DIR "/online", CPU_DIR "/possible", "/sys/devices/system/node/online",
+					    "/sys/devices/system/node/possible"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lists) && host->kind != HOST_LIVE; i++) {
+		struct fact list = fact_read_cpus(host->arena, host->sys, "topology.list", "%s", lists[i]);
+
+		if (list.state == FACT_IMPLAUSIBLE || (fact_known(&list) && cpuset_empty(list.cpus)))
+			return false;
+	}
+	return true;
+}
+
 void host_topology_read(struct host *host)
 {
 	struct topology_gather gather = {.host = host};
@@ -443,7 +461,7 @@ void host_topology_read(struct host *host)
 		xml = sys_capture_part(host->sys, "hwloc.xml", &size);
 		r = xml && size ? topology_gather_hwloc(&gather, xml, size, &err) : -ENOENT;
 	} else {
-		r = topology_gather_hwloc(&gather, NULL, 0, &err);
+		r = hwloc_can_read(host) ? topology_gather_hwloc(&gather, NULL, 0, &err) : -EINVAL;
 	}
 	if (r < 0) {
 		forget(host);

@@ -84,7 +84,7 @@ static const char *cut(struct arena *arena, const char *text, int columns)
 	return arena_strndup(arena, text, (size_t)(at - text));
 }
 
-struct block *block_box(const struct block *inner, const char *title, enum term_colour colour, int width)
+struct block *block_box(const struct block *inner, const char *title, enum term_colour colour, int width, int most)
 {
 	struct arena *arena = inner->arena;
 	const struct term *term = inner->term;
@@ -94,7 +94,7 @@ struct block *block_box(const struct block *inner, const char *title, enum term_
 	int inside = MAX_OF(MAX_OF(inner->width, term_columns(title) + 1), width - 4);
 	const char *on = term_on(term, colour), *off = colour == TERM_PLAIN ? "" : term_on(term, TERM_PLAIN);
 
-	inside = MIN_OF(inside, MAX_OF(inner->width, term->width - 4));
+	inside = MIN_OF(inside, MAX_OF(inner->width, most - 4));
 	title = cut(arena, title, inside);
 	block_add(box, arena_printf(arena, "%s %s%s%s %s%s", edges->top_left, on, title, off,
 				    repeat(arena, edges->across, inside - term_columns(title)), edges->top_right));

@@ -22,8 +22,11 @@ void block_add(struct block *block, const char *line);
 /* All lines of the other block. */
 void block_append(struct block *block, const struct block *other);
 
-/* A box around `inner`, with a title in its upper edge; at least `width` columns wide. */
-struct block *block_box(const struct block *inner, const char *title, enum term_colour colour, int width);
+/*
+ * A box around `inner`, at least `width` columns wide, with a title in its upper edge that is cut where it would make
+ * the box wider than `most` columns.
+ */
+struct block *block_box(const struct block *inner, const char *title, enum term_colour colour, int width, int most);
 
 /*
  * Blocks beside each other, as many in a row as fit into `width` columns, in columns of equal width with `gap` blanks

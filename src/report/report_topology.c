@@ -120,7 +120,7 @@ static struct block *group_box(const struct drawing *d, const struct layout_sect
 	bool large = group->l3 >= 0 && d->topology->l3s[group->l3].large;
 
 	return block_box(group_cells(d, group, MIN_OF(in_row, group->column_count)), group_title(d, section, group),
-			 large ? TERM_CYAN : TERM_PLAIN, 0);
+			 large ? TERM_CYAN : TERM_PLAIN, 0, width);
 }
 
 /* ---- folding ---- */
@@ -300,7 +300,8 @@ static struct block *node_boxes(const struct drawing *d, const struct layout_pac
 	for (int i = 0; i < package->section_count; i++) {
 		const struct topology_node *node = &d->topology->nodes[package->sections[i].node];
 
-		boxes[i] = block_box(inner[i], node_title(d, node), node->memoryless ? TERM_YELLOW : TERM_BLUE, widest);
+		boxes[i] =
+		    block_box(inner[i], node_title(d, node), node->memoryless ? TERM_YELLOW : TERM_BLUE, widest, width);
 	}
 	return block_grid(d->arena, d->term, boxes, package->section_count, width, GAP);
 }
@@ -324,11 +325,28 @@ static struct block *whole_picture(const struct drawing *d)
 		widest = MAX_OF(widest, inner[i]->width + BOX_EDGES);
 	}
 	for (int i = 0; i < layout->package_count; i++)
-		block_append(picture, block_box(inner[i], package_title(d, &layout->packages[i]), TERM_BOLD, widest));
+		block_append(picture, block_box(inner[i], package_title(d, &layout->packages[i]), TERM_BOLD, widest,
+						d->term->width));
 	return picture;
 }
 
 /* ---- what stands below ---- */
+
+/* A list of CPUs that may be broken over lines where it is long: with a blank after each comma. */
+static const char *breakable(const struct drawing *d, const struct cpuset *cpus)
+{
+	const char *list = cpuset_format(d->arena, cpus), *text = "";
+
+	if ((int)strlen(list) < d->term->width - 30)
+		return list;
+	while (*list) {
+		size_t length = strcspn(list, ",");
+
+		text = arena_printf(d->arena, "%s%s%.*s", text, *text ? ", " : "", (int)length, list);
+		list += length + (list[length] == ',');
+	}
+	return text;
+}
 
 static void print_list(const struct drawing *d, const char *label, const char *text)
 {
@@ -340,7 +358,7 @@ static void print_nodes(const struct drawing *d)
 {
 	for (int i = 0; i < d->topology->node_count; i++) {
 		const struct topology_node *node = &d->topology->nodes[i];
-		const char *memory = report_node_memory(d->arena, node), *cpus = cpuset_format(d->arena, &node->cpus);
+		const char *memory = report_node_memory(d->arena, node), *cpus = breakable(d, &node->cpus);
 
 		/* Nodes that are boxes have said it already. */
 		if (d->layout->nodes_nested && *cpus)
@@ -366,15 +384,15 @@ static void print_legend(const struct drawing *d)
 
 	print_list(d, "CPUs", columns);
 	if (!cpuset_empty(&d->layout->isolated))
-		print_list(d, "* isolated", cpuset_format(d->arena, &d->layout->isolated));
+		print_list(d, "* isolated", breakable(d, &d->layout->isolated));
 	if (!cpuset_empty(&d->layout->preferred))
 		print_list(d, "^ preferred",
-			   arena_printf(d->arena, "%s (highest rank, %d)",
-					cpuset_format(d->arena, &d->layout->preferred), (int)d->layout->top_rank));
+			   arena_printf(d->arena, "%s (highest rank, %d)", breakable(d, &d->layout->preferred),
+					(int)d->layout->top_rank));
 	if (fact_known(&cpu->nohz_full) && !cpuset_empty(cpu->nohz_full.cpus))
-		print_list(d, "nohz_full", cpuset_format(d->arena, cpu->nohz_full.cpus));
+		print_list(d, "nohz_full", breakable(d, cpu->nohz_full.cpus));
 	if (!cpuset_empty(&off))
-		print_list(d, "off line", cpuset_format(d->arena, &off));
+		print_list(d, "off line", breakable(d, &off));
 }
 
 static bool ids_differ(const struct host_topology *topology)

@@ -178,7 +178,9 @@ static const char *system_text(const struct host_os *os, struct arena *arena)
 	if (distribution)
 		append(arena, &text, ", ", distribution);
 	if (os->kernel_major > 0)
-		append(arena, &text, ", ", arena_printf(arena, "kernel %d.%d", os->kernel_major, os->kernel_minor));
+		append(
+		    arena, &text, ", ",
+		    arena_printf(arena, "%s %d.%d", *text ? "kernel" : "Kernel", os->kernel_major, os->kernel_minor));
 	return text;
 }
 

@@ -23,7 +23,7 @@ enum { GROUPS_MAX = 32 };
 enum policy_reads {
 	READ_ALL,   /* on all, if the first policy has the file */
 	READ_FIRST, /* alike on all policies of one driver */
-	READ_ABOVE, /* only where scaling_min_freq is above cpuinfo_min_freq, or first */
+	READ_ALIKE, /* alike where cpuinfo_max_freq is, which says that the cores are of one kind and rank */
 };
 
 static const struct policy_file {
@@ -41,14 +41,14 @@ static const struct policy_file {
     FILE_OF(available_governors, FACT_TEXT, READ_FIRST, "scaling_available_governors"),
     FILE_OF(epp, FACT_TEXT, READ_ALL, "energy_performance_preference"),
     FILE_OF(available_epp, FACT_TEXT, READ_FIRST, "energy_performance_available_preferences"),
-    FILE_OF(cpuinfo_min_khz, FACT_NUMBER, READ_ALL, "cpuinfo_min_freq"),
     FILE_OF(cpuinfo_max_khz, FACT_NUMBER, READ_ALL, "cpuinfo_max_freq"),
+    FILE_OF(cpuinfo_min_khz, FACT_NUMBER, READ_ALIKE, "cpuinfo_min_freq"),
     FILE_OF(scaling_min_khz, FACT_NUMBER, READ_ALL, "scaling_min_freq"),
     FILE_OF(scaling_max_khz, FACT_NUMBER, READ_ALL, "scaling_max_freq"),
     FILE_OF(boost, FACT_SWITCH, READ_ALL, "boost"),
     FILE_OF(prefcore_ranking, FACT_NUMBER, READ_ALL, "amd_pstate_prefcore_ranking"),
-    FILE_OF(lowest_nonlinear_khz, FACT_NUMBER, READ_ABOVE, "amd_pstate_lowest_nonlinear_freq"),
-    FILE_OF(amd_max_khz, FACT_NUMBER, READ_FIRST, "amd_pstate_max_freq"),
+    FILE_OF(lowest_nonlinear_khz, FACT_NUMBER, READ_ALIKE, "amd_pstate_lowest_nonlinear_freq"),
+    FILE_OF(amd_max_khz, FACT_NUMBER, READ_ALIKE, "amd_pstate_max_freq"),
 #undef FILE_OF
 };
 
@@ -79,17 +79,31 @@ static struct fact read_policy_file(struct host *host, const struct policy_file 
 	return frequency(host, file->name, path);
 }
 
-/* Is the file worth a look on this policy? */
-static bool wants_file(const struct policy_file *file, const struct cpufreq_policy *policy,
-		       struct cpufreq_policy *first)
+static bool same_value(const struct fact *a, const struct fact *b)
 {
-	if (!first || !text_equal(fact_text_or(&policy->driver, ""), fact_text_or(&first->driver, "")))
-		return true;
-	if (file->reads == READ_FIRST)
+	if (a->state != b->state)
 		return false;
-	if (file->reads == READ_ABOVE)
-		return fact_number_or(&policy->scaling_min_khz, 0) > fact_number_or(&policy->cpuinfo_min_khz, 0);
-	return policy_fact(first, file->offset)->state != FACT_ABSENT;
+	if (a->state == FACT_IMPLAUSIBLE)
+		return text_equal(a->raw, b->raw);
+	if (a->state != FACT_VALUE)
+		return a->errnum == b->errnum;
+	if (a->type != b->type)
+		return false;
+	return a->type == FACT_TEXT ? text_equal(a->text, b->text) : a->number == b->number;
+}
+
+/* The fact of a policy: read, or what the first policy tells of it. The facts before it in the table are there. */
+static struct fact policy_file_fact(struct host *host, const struct policy_file *file, struct cpufreq_policy *policy,
+				    struct cpufreq_policy *first)
+{
+	if (!first || !same_value(&policy->driver, &first->driver))
+		return read_policy_file(host, file, policy->number);
+	const struct fact *known = policy_fact(first, file->offset);
+	bool alike = file->reads == READ_ALIKE && same_value(&policy->cpuinfo_max_khz, &first->cpuinfo_max_khz);
+
+	if (file->reads == READ_FIRST || alike || known->state == FACT_ABSENT)
+		return *known;
+	return read_policy_file(host, file, policy->number);
 }
 
 /* Fills `policy`, whose number is set; false when no CPU of it is on line (its files then answer EBUSY). */
@@ -117,17 +131,8 @@ static bool read_policy(struct host *host, struct cpufreq_policy *policy, struct
 		policy->cpus = *cpus.cpus;
 	else
 		cpuset_add(&policy->cpus, policy->number);
-	for (size_t i = 0; i < ARRAY_SIZE(policy_files); i++) {
-		const struct policy_file *file = &policy_files[i];
-		struct fact *fact = policy_fact(policy, file->offset);
-
-		if (wants_file(file, policy, first))
-			*fact = read_policy_file(host, file, policy->number);
-		else if (file->reads == READ_FIRST)
-			*fact = *policy_fact(first, file->offset);
-		else
-			*fact = fact_absent(file->name, file->file);
-	}
+	for (size_t i = 0; i < ARRAY_SIZE(policy_files); i++)
+		*policy_fact(policy, policy_files[i].offset) = policy_file_fact(host, &policy_files[i], policy, first);
 	/* amd-pstate answers EINVAL when the raw value is none of the four that have a word (firmware's default). */
 	if (policy->epp.state == FACT_UNREADABLE && policy->epp.errnum == EINVAL)
 		policy->epp.note = "a raw value that has no word";
@@ -231,19 +236,6 @@ const struct fact *host_cpufreq_driver(const struct host_cpufreq *cpufreq)
 					 .note = "no frequency driver"};
 
 	return cpufreq->policy_count ? &cpufreq->policies[0].driver : &none;
-}
-
-static bool same_value(const struct fact *a, const struct fact *b)
-{
-	if (a->state != b->state)
-		return false;
-	if (a->state == FACT_IMPLAUSIBLE)
-		return text_equal(a->raw, b->raw);
-	if (a->state != FACT_VALUE)
-		return a->errnum == b->errnum;
-	if (a->type != b->type)
-		return false;
-	return a->type == FACT_TEXT ? text_equal(a->text, b->text) : a->number == b->number;
 }
 
 size_t host_cpufreq_groups(struct arena *arena, const struct host_cpufreq *cpufreq, size_t offset,

@@ -252,9 +252,9 @@ const struct advise_rule advise_cpufreq_driver_rules[] = {
 	    "acpi-cpufreq knows three P-states and hides boost in the first. amd-pstate lets the CPU choose among all "
 	    "its frequencies, with a preference between speed and watts (EPP), and is what kernels from 6.13 use on "
 	    "new servers by themselves.",
-	.effect = "geometric mean over 50 workloads 2 % faster with amd-pstate (2 x EPYC 9755); with power saving set "
-		  "as well, "
-		  "97.8 % of the speed at 87.8 % of acpi-cpufreq's CPU power",
+	.effect = "geometric mean over 50 workloads 2 % faster with amd-pstate (2 x EPYC 9755); with an efficiency "
+		  "setting on "
+		  "top, 97.8 % of that speed at 87.8 % of acpi-cpufreq's CPU power",
 	.basis = BASIS_STUDY,
 	.source = "study C; study A chose active for its idle power on an EPYC 9354P",
 	.hurts =

@@ -118,9 +118,9 @@ static void check_avic(struct advise_check *c)
 		return;
 	struct advise_finding *finding = advise_report(c, "AVIC is off: interrupts reach guests with an exit");
 
-	if (c->host->cpu.zen >= ZEN_4 && host_kernel_at_least(c->host, 6, 18))
+	if (c->host->cpu.zen >= ZEN_4 && host_kernel_at_least(c->host, 7, 2))
 		finding->detail = "this kernel turns it on by itself where x2AVIC is there: something keeps it off";
-	else if (c->host->os.kernel_major)
+	else if (c->host->os.kernel_major && !host_kernel_at_least(c->host, 6, 13))
 		finding->detail = "off is the default of this kernel";
 }
 
@@ -169,7 +169,8 @@ static void check_pmu(struct advise_check *c)
 
 static void check_tdp_mmu(struct advise_check *c)
 {
-	if (fact_is_on(&c->host->kvm.npt) && parameter_is(c, "kvm", "tdp_mmu", false))
+	if (host_kernel_at_least(c->host, 6, 1) && fact_is_on(&c->host->kvm.npt) &&
+	    parameter_is(c, "kvm", "tdp_mmu", false))
 		(void)advise_report(c, "The scalable MMU of KVM is turned off (tdp_mmu)");
 }
 
@@ -317,9 +318,9 @@ const struct advise_rule advise_kvm_rules[] = {
 	.severity = ADVISE_ADVICE,
 	.needs = NEEDS_AMD,
 	.title = "The scalable MMU of KVM is off",
-	.mechanism = "The TDP MMU lets vCPUs fault pages in side by side; it has been the default for years. With "
-		     "tdp_mmu=0 they queue "
-		     "for one lock, which large guests feel.",
+	.mechanism = "The TDP MMU lets vCPUs fault pages in side by side, and is the default from Linux 6.1 on at the "
+		     "latest. With "
+		     "tdp_mmu=0 they queue for one lock, which large guests feel.",
 	.effect = "not known in general; grows with the number of vCPUs",
 	.basis = BASIS_DOCUMENT,
 	.source = "Linux Documentation/virt/kvm/locking.rst",
@@ -361,10 +362,10 @@ const struct advise_rule advise_kvm_rules[] = {
 	.severity = ADVISE_INFO,
 	.needs = NEEDS_AMD | NEEDS_METAL,
 	.title = "AVIC is off",
-	.mechanism = "AVIC delivers interrupts to running vCPUs without an exit. It is off by default before Linux "
-		     "6.18, has errata "
-		     "on Zen 1 and Zen 2, and steps aside for nested guests and some timers. Whether it helps shows "
-		     "only a test.",
+	.mechanism =
+	    "AVIC delivers interrupts to running vCPUs without an exit. Linux 6.1 and 6.12 leave it off, 7.2 turns it "
+	    "on by itself on Zen 4 and later with x2AVIC; it steps aside for nested guests and some timers. Whether it "
+	    "helps shows only a test.",
 	.source = "Linux arch/x86/kvm/svm/avic.c",
 	.knobs = "kvm_amd.avic=1",
 	.by_hand = "stop all VMs; modprobe -r kvm_amd; modprobe kvm_amd avic=1; dmesg | grep -i avic",

@@ -171,7 +171,7 @@ const struct advise_rule advise_power_rules[] = {
 	.mechanism = "Neither powercap nor perf nor hwmon nor HSMP nor IPMI offers a reading. That says nothing about "
 		     "the watts: "
 		     "they are unknown, not 0.",
-	.source = "kepler issues 152 and 1152; Linux Documentation/power/powercap/powercap.rst",
+	.source = "kepler issues 1152 and 2280; Linux Documentation/power/powercap/powercap.rst",
 	.by_hand = "modprobe intel_rapl_msr (the right name on AMD too); a smart plug or the BMC measures at the wall",
 	.check = check_no_source,
     },
@@ -180,9 +180,9 @@ const struct advise_rule advise_power_rules[] = {
 	.severity = ADVISE_INFO,
 	.needs = NEEDS_METAL,
 	.title = "Energy counters need root",
-	.mechanism = "energy_uj is readable by root only since Linux 5.10 (CVE-2020-8694: fine energy readings leak "
-		     "secrets). The "
-		     "counters are there; an unprivileged reader gets none of them, which is not 0 W.",
+	.mechanism =
+	    "energy_uj has mode 0400, because fine readings of energy leak secrets (CVE-2020-8694). The counters are "
+	    "there; an unprivileged reader gets none of them, which is not 0 W.",
 	.source = "Linux drivers/powercap/powercap_sys.c",
 	.by_hand = "run measurements as root",
 	.check = check_needs_root,

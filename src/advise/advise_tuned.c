@@ -61,8 +61,8 @@ bool advise_profile_is_a(const struct advise_check *c, const char *name)
 const char *advise_profile_name(struct advise_check *c)
 {
 	return c->subject->profile
-		   ? "this profile"
-		   : advise_printf(c, "profile %s", fact_text_or(&c->host->daemons.tuned.active_profile, ""));
+		   ? "This profile"
+		   : advise_printf(c, "Profile %s", fact_text_or(&c->host->daemons.tuned.active_profile, ""));
 }
 
 static void check_not_found(struct advise_check *c)

@@ -59,7 +59,8 @@ static int finish(struct arena *arena, const char *path, const struct placed *pl
 		  struct err *err)
 {
 	struct host_cmdline cmdline = {.path = arena_strdup(arena, path), .first_line = 1};
-	const char *text = placed->length ? placed->text : "";
+	const char *text = text_trim(arena, placed->length ? placed->text : "");
+	size_t skipped = placed->length ? strspn(placed->text, " \t\n\r\f\v") : 0;
 
 	cmdline_parse(arena, text, &cmdline);
 	if (!cmdline.count)
@@ -67,7 +68,7 @@ static int finish(struct arena *arena, const char *path, const struct placed *pl
 	struct cmdline_word *words = ARENA_ARRAY(arena, (size_t)cmdline.count, struct cmdline_word);
 
 	for (int i = 0; i < cmdline.count; i++) {
-		size_t at = cmdline.words[i].column - 1;
+		size_t at = skipped + cmdline.words[i].column - 1;
 
 		words[i] = cmdline.words[i];
 		words[i].line = placed->lines[at];
@@ -236,9 +237,10 @@ static void take_dollar(struct shell *shell, struct placed *value)
 	size_t skip = 1 + braces + length + braces;
 	bool is_own = length && text_starts(name, "GRUB_CMDLINE_LINUX");
 
-	if (variable && shell->expanded + variable->value.length <= TEXT_LIMIT) {
+	if (variable) {
 		shell->expanded += variable->value.length;
-		put_all(shell->arena, value, &variable->value);
+		if (shell->expanded <= TEXT_LIMIT)
+			put_all(shell->arena, value, &variable->value);
 	}
 	if (!variable && !is_own) {
 		put(shell->arena, value, '$', shell->line, shell->column);
@@ -373,8 +375,12 @@ int cmdline_read_grub(struct arena *arena, const char *path, const char *text, s
 	struct placed whole = {0};
 	int r = check_size(path, text, err);
 
-	while (r == 0 && *shell.at)
+	while (r == 0 && *shell.at) {
 		r = take_statement(&shell);
+		if (r == 0 && shell.expanded > TEXT_LIMIT)
+			r = err_set_at(err, E2BIG, path, shell.line, shell.column, "its variables grow beyond %d KiB",
+				       TEXT_LIMIT / 1024);
+	}
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {

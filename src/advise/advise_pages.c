@@ -212,7 +212,7 @@ static void check_leave_little(struct advise_check *c)
 	int64_t rest_kib = total_kib - reserved_kib;
 
 	/* The kernel, page tables, QEMU itself and the page cache live in the rest. */
-	if (rest_kib >= 0 && rest_kib < 2 * KIB_1G && rest_kib < total_kib / 8)
+	if (rest_kib >= 0 && rest_kib < INT64_C(2) * KIB_1G && rest_kib < total_kib / 8)
 		(void)advise_report(c, "Hugepages hold %s of %s: %s are left for everything else",
 				    size_shown(c, reserved_kib), size_shown(c, total_kib), size_shown(c, rest_kib));
 }
@@ -253,7 +253,7 @@ static void check_none(struct advise_check *c)
 	if (!memory->page_size_count || !host_kvm_in_use(&c->host->kvm) || host_memory_reserved_kib(memory))
 		return;
 	(void)advise_note(c, &c->host->kvm.users);
-	if (!advise_number(c, &memory->total_kib, &total_kib) || total_kib < 16 * (int64_t)KIB_1G)
+	if (!advise_number(c, &memory->total_kib, &total_kib) || total_kib < INT64_C(16) * KIB_1G)
 		return;
 	for (int i = 0; i < memory->page_size_count; i++)
 		if (!advise_note(c, &memory->pages[i].total))

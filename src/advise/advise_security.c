@@ -96,7 +96,10 @@ static void check_single_off(struct advise_check *c)
 static void check_vectors(struct advise_check *c)
 {
 	const struct cmdline_word *word = advise_word(c, "mitigations");
-	const char *value = word && word->value ? word->value : "";
+
+	if (!word || !word->value)
+		return;
+	const char *value = word->value;
 	bool to_host = text_has_word(value, ",;", "no_guest_host"),
 	     to_guest = text_has_word(value, ",;", "no_guest_guest");
 
@@ -110,13 +113,12 @@ static void check_vectors(struct advise_check *c)
 	advise_at_word(c, finding, word);
 }
 
-/* The way out is known, and said there; that rule is not asked on guests and on other vendors' parts. */
+/* The way out is known, and said there. Neither rule is asked on other vendors' parts, the second not on guests. */
 static bool has_own_rule(const struct advise_check *c, const struct mitigation *mitigation)
 {
-	if (host_is_guest(c->host))
-		return false;
-	return text_equal(mitigation->name, "old_microcode") ||
-	       (host_is_amd(c->host) && lacks_microcode(mitigation->text.text));
+	if (text_equal(mitigation->name, "old_microcode"))
+		return !host_is_guest(c->host);
+	return host_is_amd(c->host) && lacks_microcode(mitigation->text.text);
 }
 
 static void check_vulnerable(struct advise_check *c)
@@ -155,8 +157,10 @@ static void check_no_microcode(struct advise_check *c)
 		/* "Vulnerable: Safe RET, no microcode": what is missing stands behind the colon. */
 		const char *colon = strstr(mitigation->text.text, ": ");
 
-		(void)advise_report(c, "%s: %s: the microcode or firmware is too old for this mitigation",
-				    mitigation->name, colon ? colon + 2 : mitigation->text.text);
+		/* A guest is shown what its host lets it see, and cannot mend it. */
+		(void)advise_report_as(c, host_is_guest(c->host) ? ADVISE_INFO : ADVISE_WARN,
+				       "%s: %s: the microcode or firmware is too old for this mitigation",
+				       mitigation->name, colon ? colon + 2 : mitigation->text.text);
 	}
 }
 

@@ -21,14 +21,19 @@ bool host_os_pm_profile_is_server(int64_t profile)
 	return profile == 4 || profile == 5 || profile == 7;
 }
 
-static void read_version_numbers(struct host_os *os)
+/* "6.14.0-63.fc42.x86_64": the first two numbers, which are small on any kernel there is. */
+static void read_version_numbers(struct host *host)
 {
-	int major, minor;
+	const char *release = fact_text_or(&host->os.kernel_release, "");
+	size_t length = strspn(release, "0123456789");
+	const char *rest = release[length] == '.' ? release + length + 1 : "";
+	int64_t major, minor;
 
-	if (sscanf(fact_text_or(&os->kernel_release, ""), "%4d.%4d", &major, &minor) != 2 || major < 0 || minor < 0)
+	if (text_int(arena_strndup(host->arena, release, length), 10, &major) < 0 || major > 999 ||
+	    text_int(arena_strndup(host->arena, rest, strspn(rest, "0123456789")), 10, &minor) < 0 || minor > 9999)
 		return;
-	os->kernel_major = major;
-	os->kernel_minor = minor;
+	host->os.kernel_major = (int)major;
+	host->os.kernel_minor = (int)minor;
 }
 
 /* "Linux version 6.1.0-13-amd64 (builder@host) ...": the third word. */
@@ -54,7 +59,7 @@ static void read_kernel(struct host *host)
 	os->kernel_release = fact_read_text(host->arena, host->sys, "os.kernel_release", "/proc/sys/kernel/osrelease");
 	if (!fact_known(&os->kernel_release))
 		os->kernel_release = release_of_version(host);
-	read_version_numbers(os);
+	read_version_numbers(host);
 }
 
 /* The value of KEY in a file of KEY=value lines (os-release(5)), without quotes; NULL when it is not there. */

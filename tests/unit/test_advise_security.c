@@ -18,6 +18,12 @@
 				 "\nflags\t\t: fpu\n\n"                                                                \
 	}
 
+#define INTEL                                                                                                          \
+	{                                                                                                              \
+		"/proc/cpuinfo", "processor\t: 0\nvendor_id\t: GenuineIntel\nflags\t\t: fpu\n\n"                       \
+	}
+#define NO_MD_CLEAR "Vulnerable: Clear CPU buffers attempted, no microcode; SMT vulnerable"
+
 /* A Genoa host with current microcode. */
 static const struct tree_file base[] = {
     CMDLINE("quiet"),
@@ -58,7 +64,8 @@ static const struct rule_case cases[] = {
 
     {"security.vulnerable", ADVISE_WARN, "spec_store_bypass", NULL, {FILE_OF("spec_store_bypass", "Vulnerable")}},
     {"security.vulnerable", ADVISE_INFO, NULL, NULL, {FILE_OF("spec_store_bypass", "Vulnerable"), GUEST}},
-    {"security.vulnerable", ADVISE_INFO, "spec_rstack_overflow", NULL, {SRSO("Vulnerable: No microcode"), GUEST}},
+    {"security.vulnerable", ADVISE_WARN, "mds", NULL, {INTEL, FILE_OF("mds", NO_MD_CLEAR)}},
+    {"security.vulnerable", SILENT, NULL, NULL, {SRSO("Vulnerable: No microcode"), GUEST}},
     {"security.vulnerable", SILENT, NULL, NULL, {CMDLINE("quiet")}},
     {"security.vulnerable", SILENT, NULL, NULL, {SRSO("Vulnerable: Safe RET, no microcode")}}, /* has its own rule */
     {"security.vulnerable", SILENT, NULL, NULL, {FILE_OF("itlb_multihit", "Processor vulnerable")}},
@@ -69,7 +76,8 @@ static const struct rule_case cases[] = {
      {SRSO("Vulnerable: Safe RET, no microcode")}},
     {"security.microcode-missing", ADVISE_WARN, "tsa: No microcode", NULL,
      {FILE_OF("tsa", "Vulnerable: No microcode")}},
-    {"security.microcode-missing", SILENT, NULL, NULL, {SRSO("Vulnerable: No microcode"), GUEST}},
+    {"security.microcode-missing", ADVISE_INFO, NULL, NULL, {SRSO("Vulnerable: No microcode"), GUEST}},
+    {"security.microcode-missing", SILENT, NULL, NULL, {INTEL, FILE_OF("mds", NO_MD_CLEAR)}},
     {"security.microcode-missing", SILENT, NULL, NULL, {SRSO("Vulnerable: Microcode, no safe RET")}},
     {"security.microcode-missing", SILENT, NULL, NULL, {CMDLINE("quiet")}},
 

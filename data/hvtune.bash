@@ -28,7 +28,7 @@ _hvtune() {
         return
         ;;
     --kind | -k)
-        mapfile -t COMPREPLY < <(compgen -W "cmdline grub tuned tuned-log" -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W "cmdline entry grub modprobe tuned tuned-log" -- "$word")
         return
         ;;
     esac

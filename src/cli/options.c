@@ -15,7 +15,7 @@ const struct cli_option cli_options[] = {
     {OPTION_FORCE, "force", 'f', NULL, "overwrite FILE if it exists"},
     {OPTION_MARKDOWN, "markdown", 0, NULL, "print the page as Markdown"},
     {OPTION_LIST, "list", 'l', NULL, "list what there is"},
-    {OPTION_KIND, "kind", 'k', "KIND", "take the file as KIND: cmdline, grub, tuned or tuned-log"},
+    {OPTION_KIND, "kind", 'k', "KIND", "take the file as KIND: cmdline, entry, grub, modprobe, tuned or tuned-log"},
     {0, NULL, 0, NULL, NULL},
 };
 

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`hvtune lint`: what files it recognises, what it refuses, where it points, and what it must leave alone."""
+import json
+import tempfile
+from pathlib import Path
+
+import cases
+from harness import Test, hvtune
+
+HOST = "package:1 l3:2 core:2 pu:2"
+
+# Stock profiles that ask for a latency which shuts C2 out on EPYC: that is what they are for, and worth a warning.
+LATENCY_PROFILES = {"accelerator-performance", "hpc-compute", "latency-performance", "mssql", "postgresql", "realtime",
+                    "realtime-virtual-guest", "realtime-virtual-host", "virtual-host"}
+
+
+def lint(text, *arguments, host=HOST):
+    return hvtune("lint", "--host", host, *arguments, "-", stdin=text)
+
+
+class Kinds(Test):
+    def found(self, text, *arguments):
+        done = lint(text, "--json", "--all", *arguments)
+        self.assert_code(done, 0, 1)
+        return {finding["id"]: finding for finding in done.json()["findings"]}
+
+    def test_command_line(self):
+        found = self.found("ro quiet amd_iommu=pt\n")
+        self.assertEqual((found["cmdline.amd-iommu-value"]["line"], found["cmdline.amd-iommu-value"]["column"]), (1, 10))
+
+    def test_boot_loader_entry(self):
+        found = self.found("title x\nlinux /vmlinuz\noptions ro amd_iommu=pt\n")
+        self.assertEqual((found["cmdline.amd-iommu-value"]["line"], found["cmdline.amd-iommu-value"]["column"]), (3, 12))
+
+    def test_grub_default(self):
+        found = self.found('GRUB_TIMEOUT=5\nGRUB_CMDLINE_LINUX="ro\\\n amd_iommu=pt"\n')
+        self.assertEqual((found["cmdline.amd-iommu-value"]["line"], found["cmdline.amd-iommu-value"]["column"]), (3, 2))
+
+    def test_modprobe(self):
+        self.assertIn("cmdline.npt-off", self.found("# x\noptions kvm_amd npt=0\n"))
+
+    def test_tuned_profile(self):
+        found = self.found("# mine\n[main]\nsummary=x\n\n[cpu]\nenergy_performance_preference=powersave\n")
+        self.assertEqual(found["tuned.epp-word"]["line"], 6)
+
+    def test_tuned_profile_that_cannot_be_read(self):
+        done = lint("[main]\nsummary=x\n[cpu]\ngovernor performance\n")
+        self.assert_code(done, 1)
+        self.assertIn("standard input:4:1", done.out)
+
+    def test_tuned_log(self):
+        found = self.found("ERROR tuned.plugins.base: verify: failed: module cpufreq_conservative is not loaded\n")
+        self.assertEqual(set(found), {"tuned.verify-harmless"})
+
+    def test_kind_by_hand(self):
+        self.assertIn("cmdline.typing-error", self.found("amd_pstat=active\n", "--kind", "cmdline"))
+        self.assert_code(lint("ro\n", "--kind", "poem"), 2)
+
+    def test_only_rules_of_the_subject(self):
+        done = lint("ro amd_iommu=pt\n", "--json", "--all")
+        self.assertEqual({finding["id"].split(".")[0] for finding in done.json()["findings"]}, {"cmdline"})
+
+
+class Refused(Test):
+    def refuse(self, done, words):
+        self.assert_code(done, 3)
+        self.assertEqual(done.out, "")
+        self.assert_one_line(done.err)
+        self.assertIn(words, done.err)
+
+    def test_vm_files_are_named(self):
+        self.refuse(lint("<domain type=\'kvm\'>\n</domain>\n"), "a libvirt domain XML")
+        self.refuse(lint("cores: 4\nmemory: 4096\nostype: l26\n"), "a Proxmox VM configuration")
+        self.refuse(lint("qemu-system-x86_64 -smp 4\n"), "a QEMU command line")
+        self.refuse(lint("[Unit]\nDescription=x\n"), "a systemd unit")
+
+    def test_what_is_no_file_for_lint(self):
+        self.refuse(lint(""), "nothing in it")
+        self.refuse(lint(" \n\n"), "nothing in it")
+        self.refuse(lint("To be or not to be, that is the question\n"), "no word in it is a kernel parameter")
+        self.refuse(lint("a\x01b\n"), "this is no text")
+        self.refuse(lint("x" * (2 << 20)), "larger than")
+        self.refuse(lint("GRUB_CMDLINE_LINUX=\"ro\n"), "is not closed")
+        self.refuse(hvtune("lint", "--host", HOST, "/nonexistent/file"), "cannot read")
+        self.refuse(hvtune("lint", "--host", HOST, "/"), "a directory")
+
+    def test_no_file_is_a_usage_error(self):
+        self.assert_code(hvtune("lint"), 2)
+
+
+class Several(Test):
+    def test_the_worst_code_counts_and_the_good_files_are_judged(self):
+        with tempfile.TemporaryDirectory() as folder:
+            good, bad = Path(folder, "good"), Path(folder, "bad")
+            good.write_text("ro quiet iommu=pt\n")
+            bad.write_text("ro amd_iommu=pt\n")
+            done = hvtune("lint", "--host", HOST, good, bad)
+            self.assert_code(done, 1)
+            self.assertIn(f"{good}:\n", done.out)
+            self.assert_code(hvtune("lint", "--host", HOST, good), 0)
+            self.assert_code(hvtune("lint", "--host", HOST, good, "/nonexistent/file", bad), 3)
+            answers = hvtune("lint", "--host", HOST, "--json", good, bad).json()
+            self.assertEqual([answer["path"] for answer in answers], [str(good), str(bad)])
+
+
+class SharedCases(Test):
+    def test_stock_profiles_are_not_blamed(self):
+        top = cases.unpacked()
+        host = top / "hosts-rebuilt/trees/epyc7343"
+        profiles = sorted((top / "config/tuned/profiles").glob("*/tuned.conf"))
+        self.assertGreater(len(profiles), 15)
+        for profile in profiles:
+            done = hvtune("lint", "--json", "--host", host, profile)
+            self.assert_code(done, 0, 1)
+            for finding in done.json()["findings"]:
+                if finding["severity"] in ("fail", "warn"):
+                    self.assertEqual(finding["id"], "tuned.latency-shuts-out-states", f"{profile}: {finding}")
+                    self.assertIn(profile.parent.name, LATENCY_PROFILES)
+
+    def test_users_command_lines(self):
+        top = cases.unpacked()
+        expected = {
+            "u09-tr3960x-proxmox": {"cmdline.amd-iommu-value"},
+            "u11-tr1950x": {"cmdline.amd-iommu-value", "cmdline.mitigations-off"},
+            "u28-liquorix119": {"cmdline.amd-pstate-removed-parameter"},
+            "u30-empty-isolcpus": {"cmdline.empty-list", "cmdline.intel-word-on-amd"},
+            "u31-duplicate-hugepages": {"cmdline.hugepage-word-ignored", "cmdline.given-twice"},
+            "u33-retbleed-nosmt": {"cmdline.smt-off"},
+        }
+        for name, ids in expected.items():
+            done = hvtune("lint", "--json", "--all", "--host", top / "hosts-rebuilt/trees/5950x",
+                          top / f"config/users/{name}.cmdline")
+            self.assert_code(done, 0, 1)
+            found = {finding["id"] for finding in done.json()["findings"]}
+            self.assertLessEqual(ids, found, name)
+            self.assertNotIn("cmdline.typing-error", found, json.dumps(done.json()))
+
+    def test_u11_modprobe(self):
+        done = hvtune("lint", "--json", "--all", "--host", HOST,
+                      cases.unpacked() / "config/users/u11-tr1950x.modprobe.conf")
+        self.assert_code(done, 0)
+        self.assertEqual({finding["id"] for finding in done.json()["findings"]}, {"cmdline.vhost-zerocopy"})

@@ -2,8 +2,6 @@
 /* Owns the facts about tuned: version, directories, active profiles; merging them is in host_tuned_merge.c. */
 #include "host_tuned.h"
 
-#include <stdio.h>
-
 #include "host.h"
 #include "text.h"
 
@@ -36,17 +34,28 @@ static struct fact read_version(struct host *host)
 	return fact_text(name, arena_printf(host->arena, "%s.%s.%s", parts[0], parts[1], parts[2]), version->path);
 }
 
+/* N of "2.N.P"; 0 when it is not known. */
+static int minor_of(struct arena *arena, const char *version)
+{
+	int64_t minor;
+
+	if (!text_starts(version, "2.") ||
+	    text_int(arena_strndup(arena, version + 2, strcspn(version + 2, ".")), 10, &minor) < 0)
+		return 0;
+	return (int)minor;
+}
+
 /* Profile directories moved in 2.23; where only one of them is there, it tells the version. */
 static void read_layout(struct host *host)
 {
 	static const char new_dir[] = "/usr/lib/tuned/profiles", old_dir[] = "/usr/lib/tuned";
 	struct host_tuned *tuned = &host->daemons.tuned;
-	int major = 0, minor = 0;
+	int minor = minor_of(host->arena, fact_text_or(&tuned->version, ""));
 	bool is_new;
 
 	tuned->minor_least = 0;
 	tuned->minor_most = 99;
-	if (sscanf(fact_text_or(&tuned->version, ""), "%d.%d", &major, &minor) == 2 && major == 2)
+	if (minor)
 		tuned->minor_least = tuned->minor_most = minor;
 	if (sys_has_dir(host->sys, new_dir)) {
 		tuned->system_dir_known = is_new = true;

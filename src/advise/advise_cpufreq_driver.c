@@ -106,7 +106,11 @@ static bool known_driverless(const struct host *host)
 	/* The global switch exists only with a driver: a copy that has it has lost its policies. */
 	if (host->cpufreq.boost.state != FACT_ABSENT)
 		return false;
-	return fact_is_off(&host->cpufreq.policies_dir) || host->kind == HOST_LIVE || fact_is_on(&host->cpufreq.cppc);
+	/* Topology captures hold an empty cpufreq folder and no more; a copy with the vulnerabilities is a whole one.
+	 */
+	if (fact_is_off(&host->cpufreq.policies_dir) && fact_is_on(&host->mitigations.directory))
+		return true;
+	return host->kind == HOST_LIVE || fact_is_on(&host->cpufreq.cppc);
 }
 
 static void check_no_driver(struct advise_check *c)

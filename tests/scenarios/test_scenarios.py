@@ -13,6 +13,7 @@ expect.toml has a table for each scenario, with one entry for each sentence of i
 """
 import fnmatch
 import re
+import shutil
 import tomllib
 from pathlib import Path
 
@@ -111,6 +112,7 @@ def one_scenario(expectation):
     def test(self):
         row = TABLE.get(expectation.number, {})
         run = Run(self, expectation)
+        self.addCleanup(shutil.rmtree, run.root)
         run.findings()
         problems = []
         for sentence, form in zip(expectation.must, row.get("must", [])):
@@ -131,4 +133,6 @@ def one_scenario(expectation):
 
 if not WHY_NOT:
     for _one in cases.scenarios():
+        if all(_form.startswith("later: ") for _forms in TABLE.get(_one.number, {}).values() for _form in _forms):
+            continue  # about VMs or plans only; the table says so
         setattr(Scenario, "test_" + re.sub(r"\W", "_", _one.name), one_scenario(_one))

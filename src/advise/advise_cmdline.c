@@ -266,11 +266,11 @@ static void check_removed(struct advise_check *c)
 	static const struct {
 		const char *name, *why;
 	} removed[] = {
-	    {"elevator", "has no effect since Linux 5.0: the scheduler of a disk is set in /sys/block"},
+	    {"elevator", "has no effect any more: the scheduler of a disk is set in /sys/block"},
 	    {"noibrs", "was known to kernels of RHEL 7 only; spectre_v2= says it now"},
 	    {"noibpb", "was known to kernels of RHEL 7 only; spectre_v2_user= says it now"},
-	    {"scsi_mod.use_blk_mq", "has no effect since Linux 5.0: there is no other way any more"},
-	    {"dm_mod.use_blk_mq", "has no effect since Linux 5.0: there is no other way any more"},
+	    {"scsi_mod.use_blk_mq", "has no effect: there is no other way any more"},
+	    {"dm_mod.use_blk_mq", "has no effect: there is no other way any more"},
 	};
 	const struct cmdline_word *word;
 
@@ -376,7 +376,7 @@ const struct advise_rule advise_cmdline_rules[] = {
 	.source = "liquorix-package issue 119",
 	.hurts = "nothing",
 	.knobs = "amd_pstate=active",
-	.by_hand = "take the word out and write amd_pstate=passive (6.1) or amd_pstate=active (6.3 and later)",
+	.by_hand = "take the word out and write amd_pstate=passive (6.1) or amd_pstate=active (newer kernels)",
 	.check = check_amd_pstate_removed,
     },
     {

@@ -205,9 +205,8 @@ const struct advise_rule advise_cmdline_memory_rules[] = {
 	.severity = ADVISE_INFO,
 	.needs = NEEDS_CMDLINE,
 	.title = "Hugepages are asked for node by node",
-	.mechanism = "An uneven split is then what was asked for. Known since Linux 5.16; older kernels read the first "
-		     "number as "
-		     "the count.",
+	.mechanism = "An uneven split is then what was asked for. Old kernels do not know this form and read the first "
+		     "number as the count.",
 	.basis = BASIS_DOCUMENT,
 	.source = HUGETLBPAGE,
 	.check = check_per_node,

@@ -98,7 +98,10 @@ static void check_name(struct advise_check *c)
 {
 	const struct host_tuned *tuned = &c->host->daemons.tuned;
 
-	for (int i = 0; !c->subject->profile && i < tuned->profile_count; i++) {
+	/* Versions before 2.24 take any name. */
+	if (c->subject->profile || (tuned->minor_most && tuned->minor_most < 24))
+		return;
+	for (int i = 0; i < tuned->profile_count; i++) {
 		if (tuned_name_is_safe(tuned->profiles[i].name))
 			continue;
 		advise_forget(c);

@@ -326,12 +326,12 @@ const struct advise_rule advise_tuned_option_rules[] = {
 	.severity = ADVISE_ADVICE,
 	.needs = NEEDS_TUNED,
 	.title = "A profile sets a sysctl of the scheduler that is gone",
-	.mechanism = "The kernel.sched_*_ns sysctls went to debugfs in Linux 5.13; EEVDF (6.6) has base_slice_ns "
-		     "instead of two of "
-		     "them. The scheduler plug-in knows the new places.",
+	.mechanism =
+	    "The kernel.sched_*_ns sysctls went to debugfs, and newer schedulers have base_slice_ns instead of "
+	    "two of them. The scheduler plug-in knows the new places.",
 	.effect = "none",
 	.basis = BASIS_DOCUMENT,
-	.source = "Linux Documentation/scheduler/sched-design-CFS.rst",
+	.source = "Linux kernel/sched/debug.c",
 	.hurts = "nothing",
 	.by_hand = "take it out, or use [scheduler] sched_migration_cost_ns=...",
 	.check = check_sysctl_gone,

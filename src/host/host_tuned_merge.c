@@ -38,8 +38,11 @@ static bool is_read_already(const struct merge *merge, const char *path)
 	return false;
 }
 
-/* The tuned.conf of a profile: the last directory that has it. NULL when none has. */
-static const struct sys_look *find_profile(const struct merge *merge, const char *name)
+/*
+ * The tuned.conf of a profile: the last directory that has it and that was not read yet. NULL when none has;
+ * *ret_again says whether one has that was read: tuned then goes on without an error.
+ */
+static const struct sys_look *find_profile(const struct merge *merge, const char *name, bool *ret_again)
 {
 	const struct host_tuned *tuned = &merge->host->daemons.tuned;
 	const char *base = strrchr(name, '/');
@@ -50,8 +53,10 @@ static const struct sys_look *find_profile(const struct merge *merge, const char
 	for (int i = tuned->dir_count - 1; i >= 0; i--) {
 		const char *path = arena_printf(merge->host->arena, "%s/%s/tuned.conf", tuned->dirs[i], base);
 
-		if (is_read_already(merge, path))
+		if (is_read_already(merge, path)) {
+			*ret_again = true;
 			continue;
+		}
 		const struct sys_look *look = sys_read(merge->host->sys, "%s", path);
 
 		if (look->state != SYS_ABSENT)
@@ -246,7 +251,10 @@ static void note_fault(struct merge *merge, const char *path, const struct err *
 static void merge_profile(struct merge *merge, const char *name)
 {
 	struct tuned_profile *profile = merge->profile;
-	const struct sys_look *look = find_profile(merge, name);
+	bool optional = *name == '-', again = false;
+
+	name += optional;
+	const struct sys_look *look = find_profile(merge, name, &again);
 	const char *stock = tuned_stock_include(name);
 	struct err err = {0};
 
@@ -270,7 +278,7 @@ static void merge_profile(struct merge *merge, const char *name)
 		profile->stock = profile->stock || merge->depth == 1;
 		merge_includes(merge, stock);
 		merge_stock(merge, name);
-	} else if (merge->depth > 1 && *name != '-' && !look) {
+	} else if (merge->depth > 1 && !optional && !again && !look) {
 		note_name(merge->missing, &profile->missing_count, name);
 	}
 	merge->depth--;

@@ -25,8 +25,18 @@ static const char *best_mode(const struct advise_check *c)
 	return known && !host_kernel_at_least(c->host, 6, 3) ? "passive" : "active";
 }
 
+/*
+ * The kernel makes acpi_cppc only when the firmware gives _CPC; the log may not be readable, or long gone. On a CPU
+ * with the flag that means an option in the BIOS.
+ */
 static bool firmware_refuses(struct advise_check *c)
 {
+	const struct host_cpufreq *cpufreq = &c->host->cpufreq;
+
+	if (c->host->whole && fact_is_on(&cpufreq->cppc_flag) && cpufreq->nominal_mhz.state == FACT_ABSENT) {
+		(void)advise_note(c, &cpufreq->cppc_flag);
+		return !advise_note(c, &cpufreq->nominal_mhz);
+	}
 	return advise_log_line(c, "the _CPC object is not present in SBIOS") != NULL;
 }
 
@@ -110,7 +120,7 @@ static bool known_driverless(const struct host *host)
 	 */
 	if (fact_is_off(&host->cpufreq.policies_dir) && fact_is_on(&host->mitigations.directory))
 		return true;
-	return host->kind == HOST_LIVE || fact_is_on(&host->cpufreq.cppc);
+	return host->whole || fact_is_on(&host->cpufreq.cppc);
 }
 
 static void check_no_driver(struct advise_check *c)

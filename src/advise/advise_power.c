@@ -31,7 +31,7 @@ static void check_no_source(struct advise_check *c)
 {
 	const struct host_power *power = &c->host->power;
 
-	if (power->count || !power->energy.name || (!power->looked && c->host->kind != HOST_LIVE))
+	if (power->count || !power->energy.name || !power->looked)
 		return;
 	(void)advise_note(c, &power->energy);
 	(void)advise_report(c, "No energy counter found: power is unknown here, not 0 W");

@@ -40,6 +40,8 @@ struct host {
 	struct sys *sys;
 	enum host_kind kind;
 	const char *name; /* as given; "/" for this machine */
+	bool whole; /* all of /sys is there to be asked (this machine, a capture), so that what is missing is missing;
+		     * a copy of some files says nothing about others */
 
 	struct host_os os;
 	struct host_cpu cpu;

@@ -20,10 +20,7 @@ static struct fact module_fact(struct host *host, const char *name, const char *
 
 	if (sys_has_dir(host->sys, "%s", path))
 		return fact_switch(name, true, path);
-	/* Every kernel has /sys/module/kernel: a copy without it holds a choice, and says nothing about this one. */
-	if (!sys_has_dir(host->sys, "/sys/module/kernel"))
-		return fact_absent(name, path);
-	return fact_switch(name, false, path);
+	return host->whole ? fact_switch(name, false, path) : fact_absent(name, path);
 }
 
 static void read_parameters(struct host *host)

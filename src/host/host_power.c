@@ -237,6 +237,7 @@ void host_power_read(struct host *host)
 {
 	struct host_power *power = &host->power;
 
+	power->looked = host->whole;
 	power->sources = ARENA_ARRAY(host->arena, SOURCES_MAX, struct power_source);
 	read_powercap(host);
 	read_perf(host);
@@ -245,9 +246,8 @@ void host_power_read(struct host *host)
 	power->energy = power->count ? fact_switch("power.energy", true, "derived from the sources")
 				     : fact_absent("power.energy", POWERCAP ", " HWMON ", " PERF_POWER);
 	if (!power->count)
-		power->energy.note = power->looked || host->kind == HOST_LIVE
-					 ? "power is unknown here, not 0 W"
-					 : "nothing of the places where energy is counted is in this copy";
+		power->energy.note = power->looked ? "power is unknown here, not 0 W"
+						   : "nothing of the places where energy is counted is in this copy";
 }
 
 void host_power_rows(const struct host *host, struct host_rows *rows)

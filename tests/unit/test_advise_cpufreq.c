@@ -73,6 +73,17 @@ static const struct rule_case cases[] = {
      "turned off in the BIOS",
      NULL,
      {{"/dev/kmsg", "amd_pstate: The CPPC feature is supported but currently disabled by the BIOS.\n"}}},
+    {"cpufreq.no-cppc-in-firmware", /* the CPU has the flag, the firmware gives no _CPC */
+     ADVISE_WARN,
+     "describes no CPPC",
+     NULL,
+     {ACPI_DRIVER, {CPU_FILE(0, "acpi_cppc"), GONE}}},
+    {"cpufreq.acpi-on-cppc-host", SILENT, NULL, NULL, {ACPI_DRIVER, {CPU_FILE(0, "acpi_cppc"), GONE}}},
+    {"cpufreq.acpi-on-cppc-host", /* a copy of some files, where acpi_cppc may just not have been copied */
+     ADVISE_WARN,
+     "CPPC by MSR",
+     NULL,
+     {ACPI_DRIVER, {CPU_FILE(0, "acpi_cppc"), GONE}, {"/sys/module/kernel", GONE}}},
     {"cpufreq.no-driver", ADVISE_WARN, NULL, NULL, {NO_POLICIES}},
     {"cpufreq.no-driver", SILENT, NULL, NULL, {NO_POLICIES, GUEST}},
     /* the words themselves are told of by cmdline.no-frequency-driver */

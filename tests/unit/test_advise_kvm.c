@@ -84,7 +84,7 @@ static const struct rule_case power_cases[] = {
      SILENT,
      NULL,
      NULL,
-     {{"/sys/class/powercap", GONE}, {"/sys/class/hwmon", GONE}}},
+     {{"/sys/class/powercap", GONE}, {"/sys/class/hwmon", GONE}, {"/sys/module/kernel", GONE}}},
     {"power.energy-needs-root", ADVISE_INFO, "2 sources", refused, {{NULL, NULL}}},
     {"power.rapl-name-is-right", ADVISE_INFO, "there is no dram zone", NULL, {{NULL, NULL}}},
     {"power.rapl-name-is-right", SILENT, NULL, NULL, {NO_SOURCES}},

@@ -59,11 +59,11 @@ static int finish(struct arena *arena, const char *path, const struct placed *pl
 		  struct err *err)
 {
 	struct host_cmdline cmdline = {.path = arena_strdup(arena, path), .first_line = 1};
-	const char *text = text_trim(arena, placed->length ? placed->text : "");
-	size_t skipped = placed->length ? strspn(placed->text, " \t\n\r\f\v") : 0;
+	const char *text = placed->text ? text_trim(arena, placed->text) : "";
+	size_t skipped = placed->text ? strspn(placed->text, " \t\n\r\f\v") : 0;
 
 	cmdline_parse(arena, text, &cmdline);
-	if (!cmdline.count)
+	if (!cmdline.count || !placed->lines)
 		return err_set(err, EINVAL, path, "there is no word of a kernel command line in it");
 	struct cmdline_word *words = ARENA_ARRAY(arena, (size_t)cmdline.count, struct cmdline_word);
 

@@ -169,6 +169,48 @@ static void check_boot_loader(struct advise_check *c)
 	finding->by_hand = host_os_boot_by_hand(&c->host->os);
 }
 
+/* Is this word, with this value, among those that booted? */
+static bool booted(const struct host_cmdline *cmdline, const struct cmdline_word *asked)
+{
+	for (int i = 0; i < cmdline->count; i++) {
+		const struct cmdline_word *word = &cmdline->words[i];
+		bool same_value =
+		    word->value && asked->value ? text_equal(word->value, asked->value) : word->value == asked->value;
+
+		if (same_value && cmdline_same_name(word->name, asked->name))
+			return true;
+	}
+	return false;
+}
+
+/* Only words that matter to VM hosts, and none that a shell would have to expand: the rest may differ from boot to
+ * boot. */
+static void check_not_booted(struct advise_check *c)
+{
+	const struct host_cmdline *asked = &c->host->os.configured;
+	const struct host_cmdline *line = &c->host->cmdline;
+	const char *list = NULL;
+
+	if (!fact_known(&asked->line) || !fact_known(&line->line) || fact_known(&c->host->os.container) ||
+	    cmdline_last(line, "single") || cmdline_last(line, "recovery"))
+		return;
+	for (int i = 0; i < asked->count; i++) {
+		const struct cmdline_word *word = &asked->words[i];
+
+		if (!in_list(words_that_matter, ARRAY_SIZE(words_that_matter), word->name) || strchr(word->text, '$') ||
+		    booted(line, word))
+			continue;
+		advise_note_text(c, asked->path, "%s", word->text);
+		list = advise_printf(c, "%s%s%s", list ? list : "", list ? ", " : "", word->text);
+	}
+	if (!list)
+		return;
+	(void)advise_note(c, &line->line);
+	struct advise_finding *finding = advise_report(c, "Asked for in %s, but not booted: %s", asked->path, list);
+
+	finding->by_hand = host_os_boot_by_hand(&c->host->os);
+}
+
 /* A server part under a client profile, or none: the kernel's default for amd_pstate goes by it. */
 static void check_pm_profile(struct advise_check *c)
 {
@@ -260,6 +302,20 @@ const struct advise_rule advise_system_rules[] = {
 	.source = "files in /etc and /boot, words that the loader leaves on /proc/cmdline",
 	.hurts = "nothing known",
 	.check = check_boot_loader,
+    },
+    {
+	.id = "system.boot-words-not-booted",
+	.severity = ADVISE_ADVICE,
+	.needs = NEEDS_CMDLINE,
+	.title = "The boot loader's file asks for words that did not boot",
+	.mechanism =
+	    "The file is only read when the loader's configuration is written again; then it takes a reboot. Or "
+	    "another loader than that of this file started the kernel.",
+	.effect = "the settings are not in force",
+	.basis = BASIS_REPORTS,
+	.source = "sap_install issue 148, ceph-ansible issue 3652",
+	.hurts = "a reboot stops all VMs",
+	.check = check_not_booted,
     },
     {
 	.id = "system.pm-profile",

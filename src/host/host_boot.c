@@ -4,6 +4,7 @@
  * that users can read: the words that each loader leaves on the command line, and files in /etc, /boot and /run.
  */
 #include "host.h"
+#include "host_cmdline_file.h"
 #include "host_os_internal.h"
 #include "text.h"
 
@@ -110,6 +111,41 @@ static const struct {
     {BOOT_GRUB_OTHER, "GRUB with grub-mkconfig", sign_of_grub},
 };
 
+/* Snippets may replace the words of /etc/default/grub, as those of cloud images do: then the file does not decide. */
+static bool grub_snippet_decides(struct host *host)
+{
+	const struct sys_look *names = sys_list(host->sys, "/etc/default/grub.d");
+
+	for (size_t i = 0; names->state == SYS_VALUE && i < names->size; i++) {
+		const struct sys_look *look = sys_read(host->sys, "/etc/default/grub.d/%s", names->names[i]);
+
+		if (look->state != SYS_VALUE || strstr(look->data, "GRUB_CMDLINE"))
+			return true;
+	}
+	return false;
+}
+
+static void read_configured(struct host *host)
+{
+	bool grub = host->os.loader == BOOT_GRUB_DEBIAN || host->os.loader == BOOT_GRUB_SUSE ||
+		    host->os.loader == BOOT_GRUB_OTHER;
+	bool plain = host->os.loader == BOOT_SYSTEMD_BOOT || host->os.loader == BOOT_PROXMOX;
+	struct host_cmdline found = {.count = 0};
+	struct err ignored = {0};
+
+	if ((!grub && !plain) || (grub && grub_snippet_decides(host)))
+		return;
+	const struct sys_look *look = sys_read(host->sys, grub ? "/etc/default/grub" : "/etc/kernel/cmdline");
+
+	if (look->state != SYS_VALUE || strlen(look->data) != look->size)
+		return;
+	int r = grub ? cmdline_read_grub(host->arena, look->path, look->data, &found, &ignored)
+		     : cmdline_read_plain(host->arena, look->path, look->data, &found, &ignored);
+
+	if (r == 0)
+		host->os.configured = found;
+}
+
 struct fact host_boot_loader(struct host *host)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(loaders); i++) {
@@ -118,6 +154,7 @@ struct fact host_boot_loader(struct host *host)
 		if (!sign)
 			continue;
 		host->os.loader = loaders[i].loader;
+		read_configured(host);
 		return fact_text("os.boot_loader", loaders[i].name, sign);
 	}
 	return fact_absent("os.boot_loader", "/proc/cmdline, /etc/default/grub, /boot/loader");

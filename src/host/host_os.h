@@ -7,6 +7,7 @@
 #define HVTUNE_HOST_OS_H
 
 #include "fact.h"
+#include "host_cmdline.h"
 
 struct host;
 struct host_rows;
@@ -31,9 +32,12 @@ struct host_os {
 	struct fact proxmox;		  /* switch: /etc/pve or pve-manager is there */
 	struct fact boot_loader;	  /* text, derived, with the reason in ->source */
 	enum os_boot_loader loader;
-	const char *family;		   /* words of ID and ID_LIKE; "" when not known; never NULL after a read */
-	struct fact clocksource;	   /* text: current_clocksource */
-	struct fact clocksource_available; /* text */
+	const char *family; /* words of ID and ID_LIKE; "" when not known; never NULL after a read */
+	/* What the loader's own file asks for at the next boot; ->line is known only when that file alone decides. Not
+	 * for boot loader entries and ostree, which keep a line per kernel. */
+	struct host_cmdline configured;
+	struct fact clocksource;			      /* text: current_clocksource */
+	struct fact clocksource_available;		      /* text */
 	struct fact vendor, product, bios_version, bios_date; /* text: /sys/class/dmi/id */
 	struct fact hypervisor;	   /* text: kind of hypervisor under this host ("KVM", "VMware"...); absent on metal */
 	struct fact container;	   /* text: "docker", "lxc"... when hvtune itself runs in a container; else absent */

@@ -49,6 +49,23 @@ static const struct rule_case cases[] = {
      {{"/etc/os-release", "ID=debian\n"}, {"/etc/default/grub", "GRUB_TIMEOUT=5\n"}}},
     {"system.boot-loader", SILENT, NULL, NULL, {{"/etc/os-release", "ID=debian\n"}}},
 
+    {"system.boot-words-not-booted", ADVISE_ADVICE, "not booted: amd_pstate=guided", NULL,
+     {{"/etc/os-release", "ID=debian\n"}, CMDLINE("quiet amd_pstate=active iommu=pt"),
+      {"/etc/default/grub", "GRUB_CMDLINE_LINUX_DEFAULT=\"quiet splash amd_pstate=guided iommu=pt\"\n"}}},
+    {"system.boot-words-not-booted", ADVISE_ADVICE, "/etc/kernel/cmdline", NULL,
+     {{"/etc/os-release", "ID=debian\n"}, {"/etc/pve/", ""}, {"/proc/cmdline", "initrd=\\EFI\\proxmox\\x root=ZFS=rpool\n"},
+      {"/etc/kernel/cmdline", "root=ZFS=rpool iommu=pt\n"}}},
+    {"system.boot-words-not-booted", SILENT, NULL, NULL, /* words that do not matter here */
+     {{"/etc/os-release", "ID=debian\n"}, CMDLINE("iommu=pt"),
+      {"/etc/default/grub", "GRUB_CMDLINE_LINUX_DEFAULT=\"quiet splash iommu=pt\"\n"}}},
+    {"system.boot-words-not-booted", SILENT, NULL, NULL, /* a recovery entry leaves them out */
+     {{"/etc/os-release", "ID=debian\n"}, CMDLINE("single"), {"/etc/default/grub", "GRUB_CMDLINE_LINUX_DEFAULT=\"iommu=pt\"\n"}}},
+    {"system.boot-words-not-booted", SILENT, NULL, NULL, /* the snippet may replace the file's words */
+     {{"/etc/os-release", "ID=ubuntu\n"}, CMDLINE("quiet"), {"/etc/default/grub", "GRUB_CMDLINE_LINUX_DEFAULT=\"iommu=pt\"\n"},
+      {"/etc/default/grub.d/50-cloud.cfg", "GRUB_CMDLINE_LINUX_DEFAULT=\"console=ttyS0\"\n"}}},
+    {"system.boot-words-not-booted", SILENT, NULL, NULL, /* boot loader entries decide there */
+     {{"/etc/os-release", "ID=fedora\n"}, CMDLINE("quiet"), {"/etc/default/grub", "GRUB_CMDLINE_LINUX=\"iommu=pt\"\n"}}},
+
     {"system.pm-profile", ADVISE_INFO, "\"desktop\"", NULL, {PM_PROFILE("1")}},
     {"system.pm-profile", ADVISE_INFO, "\"unspecified\"", NULL, {PM_PROFILE("0")}},
     {"system.pm-profile", SILENT, NULL, NULL, {PM_PROFILE("4")}},

@@ -65,11 +65,10 @@ void block_append(struct block *block, const struct block *other)
 
 static const char *repeat(struct arena *arena, const char *text, int count)
 {
-	size_t length = strlen(text);
-	char *line = arena_alloc(arena, length * (size_t)MAX_OF(count, 0) + 1);
+	char *line = arena_alloc(arena, strlen(text) * (size_t)MAX_OF(count, 0) + 1), *end = line;
 
 	for (int i = 0; i < count; i++)
-		memcpy(line + (size_t)i * length, text, length);
+		end = stpcpy(end, text);
 	return line;
 }
 

@@ -67,7 +67,9 @@ static void check_smt_mixed(struct advise_check *c)
 		return;
 	advise_note_text(c, "threads of cores", "two on %d cores, one on CPUs %s", paired, advise_cpu_list(c, &lone));
 	(void)advise_note(c, &c->host->cpu.online);
-	(void)advise_report(c, "%d cores have one thread on line (CPUs %s), %d have two", cpuset_count(&lone),
+	int alone = cpuset_count(&lone);
+
+	(void)advise_report(c, "%d core%s one thread on line (CPUs %s), %d two", alone, alone == 1 ? " has" : "s have",
 			    advise_cpu_list(c, &lone), paired);
 }
 

@@ -35,11 +35,11 @@ static int read_xml(struct host *host, const char *text, size_t size, struct err
 {
 	int r = host_topology_read_hwloc(host, text, size, true, err);
 	const char *version = strstr(text, "<topology version=\"");
-	int major = version ? atoi(version + strlen("<topology version=\"")) : 1;
+	long major = version ? strtol(version + strlen("<topology version=\""), NULL, 10) : 1;
 	const int known = HWLOC_API_VERSION >> 16;
 
 	if (r < 0 && major > known) {
-		(void)err_set(err, -r, host->name, "hwloc XML of version %d, but hvtune is built with hwloc %d", major,
+		(void)err_set(err, -r, host->name, "hwloc XML of version %ld, but hvtune is built with hwloc %d", major,
 			      known);
 		(void)err_hint(err, "export it with lstopo of hwloc %d", known);
 	} else if (r < 0) {

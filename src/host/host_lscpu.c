@@ -183,8 +183,8 @@ static void take_cpus(const struct lscpu *lscpu, const char *list_label, const c
 	if (!field)
 		return;
 	const char *text = field->value;
-	int r =
-	    list ? cpuset_parse(text, &cpus, &err) : cpuset_parse_mask(text + 2 * text_starts(text, "0x"), &cpus, &err);
+	int r = list ? cpuset_parse(text, &cpus, &err)
+		     : cpuset_parse_mask(text + (text_starts(text, "0x") ? 2 : 0), &cpus, &err);
 
 	*ret = r < 0 ? fact_implausible(ret->name, field->source, text, arena_strdup(lscpu->host->arena, err.what))
 		     : with_raw(fact_cpus(lscpu->host->arena, ret->name, &cpus, field->source), field);
@@ -313,12 +313,13 @@ static int64_t l3_size_kib(const struct lscpu *lscpu, int instances)
 static int l3_instances(const struct lscpu *lscpu)
 {
 	const struct lscpu_field *field = field_of(lscpu, NULL, "L3 cache");
-	int count;
 
 	field = field ? field : field_of(lscpu, "Caches", "L3");
 	const char *open = field ? strchr(field->value, '(') : NULL;
+	char *end;
+	long count = open ? strtol(open + 1, &end, 10) : 0;
 
-	return open && sscanf(open, "(%d instance", &count) == 1 && count > 0 && count <= CPUSET_MAX ? count : 0;
+	return count > 0 && count <= CPUSET_MAX && text_starts(end, " instance") ? (int)count : 0;
 }
 
 static void fill_nodes(const struct lscpu *lscpu)
@@ -331,16 +332,19 @@ static void fill_nodes(const struct lscpu *lscpu)
 	for (int i = 0; i < lscpu->count; i++) {
 		const struct lscpu_field *field = &lscpu->fields[i];
 		struct cpuset cpus;
-		int number, length = 0;
+		char *end = NULL;
 
-		if (!text_starts(field->label, prefix) ||
-		    sscanf(field->label + strlen(prefix), "%d CPU(s)%n", &number, &length) != 1 || !length ||
-		    number < 0 || number >= CPUSET_MAX || cpuset_parse(field->value, &cpus, NULL) < 0)
+		if (!text_starts(field->label, prefix))
+			continue;
+		long number = strtol(field->label + strlen(prefix), &end, 10);
+
+		if (end == field->label + strlen(prefix) || !text_equal(end, " CPU(s)") || number < 0 ||
+		    number >= CPUSET_MAX || cpuset_parse(field->value, &cpus, NULL) < 0)
 			continue;
 		struct topology_node *node = &topology->nodes[topology->node_count];
 
 		*node = (struct topology_node){
-		    .os_node = number,
+		    .os_node = (int)number,
 		    .cpus = cpuset_and(&cpus, host_cpu_online(lscpu->host)),
 		    .memory_kib = fact_absent("topology.node.memory", field->source),
 		    .free_kib = fact_absent("topology.node.free", field->source),

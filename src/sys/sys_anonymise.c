@@ -435,11 +435,6 @@ struct buffer {
 	size_t size, room;
 };
 
-static void buffer_free(struct buffer *buffer)
-{
-	free(buffer->data);
-}
-
 static void buffer_add(struct buffer *buffer, const char *data, size_t size)
 {
 	if (buffer->size + size > buffer->room) {
@@ -504,7 +499,8 @@ static size_t line_length(const char *data, size_t size)
 const char *sys_anonymise_contents(struct sys_anonymiser *anonymiser, struct arena *arena, const char *path,
 				   const char *data, size_t size, size_t *ret_size)
 {
-	CLEANUP(buffer_free) struct buffer buffer = {0};
+	enum { SCRATCH_LIMIT = 1 << 20 };
+	struct buffer buffer = {0};
 	CLEANUP(arena_free_pointer) struct arena *scratch = arena_new();
 	const enum secret_kind *whole = kind_of_file(path);
 	bool names = may_hold_names(path), after_name = false;
@@ -537,13 +533,16 @@ const char *sys_anonymise_contents(struct sys_anonymiser *anonymiser, struct are
 				buffer_add(&buffer, data + at, 1);
 			at++;
 		}
-		if (arena_used(scratch) > 1024 * 1024) {
+		if (arena_used(scratch) > SCRATCH_LIMIT) {
 			(void)arena_free(scratch);
 			scratch = arena_new();
 		}
 	}
 	*ret_size = buffer.size;
-	return arena_strndup(arena, buffer.data ? buffer.data : "", buffer.size);
+	const char *result = arena_strndup(arena, buffer.data ? buffer.data : "", buffer.size);
+
+	free(buffer.data);
+	return result;
 }
 
 const char *sys_anonymise_path(struct sys_anonymiser *anonymiser, struct arena *arena, const char *path)

@@ -280,11 +280,10 @@ static struct archive *new_reader(void)
 static int load_tree(struct archive *archive, const char *path, struct sys_tree **ret, struct err *err)
 {
 	CLEANUP(free_tree) struct sys_tree *tree = sys_tree_new();
-	CLEANUP(base_free) char *scratch = malloc(SYS_FILE_LIMIT + 1);
-	struct loader loader = {.archive = archive, .tree = tree, .path = path, .scratch = scratch, .err = err};
+	struct loader loader = {.archive = archive, .tree = tree, .path = path, .err = err};
 
-	if (!scratch)
-		err_no_memory();
+	/* Of so large a piece only the pages that are used cost memory. */
+	loader.scratch = arena_alloc(sys_tree_arena(tree), SYS_FILE_LIMIT + 1);
 	int r = load(&loader);
 
 	if (r < 0)

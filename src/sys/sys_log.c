@@ -77,11 +77,6 @@ struct log {
 	size_t size, room;
 };
 
-static void log_free(struct log *log)
-{
-	free(log->text);
-}
-
 static bool contains_one(const char *line, size_t length, const char *const *words, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -98,7 +93,7 @@ static bool is_kept(const char *line, size_t length)
 
 static void log_add(struct log *log, const char *line, size_t length)
 {
-	if (log->size + length + 2 > log->room) {
+	if (!log->text || log->size + length + 2 > log->room) {
 		size_t room = MAX_OF(log->room * 2, log->size + length + 4096);
 		char *larger = realloc(log->text, room);
 
@@ -189,7 +184,7 @@ static int read_records(struct log *log)
 const struct sys_look *sys_kernel_log(struct sys *sys)
 {
 	const struct sys_look *known = sys_recall(sys, SYS_KERNEL_LOG, SYS_FILE);
-	CLEANUP(log_free) struct log log = {0};
+	struct log log = {0};
 	uint64_t start_us = sys_now_us();
 	int r = 0;
 
@@ -207,5 +202,6 @@ const struct sys_look *sys_kernel_log(struct sys *sys)
 	}
 	const char *kept = r < 0 ? NULL : arena_strndup(sys_arena(sys), log.text ? log.text : "", log.size);
 
+	free(log.text);
 	return sys_remember(sys, SYS_KERNEL_LOG, SYS_FILE, r, kept, log.size, (uint32_t)(sys_now_us() - start_us));
 }

@@ -189,7 +189,7 @@ static int take_manifest(const struct sys_node *node, const char *name, json_t *
 int sys_replay_open(struct sys_tree **tree, const char *name, struct sys **ret, struct err *err)
 {
 	struct sys_node *node = find_manifest(*tree);
-	json_t *manifest;
+	json_t *manifest = NULL;
 
 	if (!node)
 		return -ENOENT;

@@ -142,7 +142,7 @@ static const char *in_form_of(struct arena *arena, const char *text, const char 
 
 	for (const char *at = text; *at; at++)
 		upper |= *at >= 'A' && *at <= 'F';
-	for (char *at = copy + 2 * text_starts(text, "0x"); *at;) {
+	for (char *at = copy + (text_starts(text, "0x") ? 2 : 0); *at;) {
 		size_t separator = separator_length(at);
 
 		if (!separator && *digits) {
@@ -161,8 +161,10 @@ static char *draw_digits(struct arena *arena, const char *digits, bool is_mac)
 
 	for (char *at = drawn; *at; at++)
 		*at = decimal ? (char)('0' + draw(10)) : draw_hex();
-	if (is_mac && strlen(drawn) > 2)
-		memcpy(drawn, "02", 2);
+	if (is_mac && strlen(drawn) > 2) {
+		drawn[0] = '0';
+		drawn[1] = '2';
+	}
 	return drawn;
 }
 

@@ -9,7 +9,7 @@
 #include "err.h"
 #include "text.h"
 
-enum { FIRST_BUCKETS = 4096 };
+enum { FIRST_BUCKETS = 4096 }; /* a power of two, and so is every later number */
 
 struct sys_tree {
 	struct arena *arena;
@@ -66,7 +66,7 @@ struct sys_node *sys_tree_child(const struct sys_tree *tree, const struct sys_no
 				size_t length)
 {
 	uint32_t hash = hash_of(parent, name, length);
-	struct sys_node *node = tree->buckets[hash % tree->bucket_count];
+	struct sys_node *node = tree->buckets[hash & (tree->bucket_count - 1)];
 
 	while (node && !(node->hash == hash && node->parent == parent && strncmp(node->name, name, length) == 0 &&
 			 node->name[length] == '\0'))
@@ -82,8 +82,8 @@ static void grow(struct sys_tree *tree)
 	for (size_t i = 0; i < tree->bucket_count; i++) {
 		for (struct sys_node *node = tree->buckets[i], *next; node; node = next) {
 			next = node->same_bucket;
-			node->same_bucket = buckets[node->hash % count];
-			buckets[node->hash % count] = node;
+			node->same_bucket = buckets[node->hash & (count - 1)];
+			buckets[node->hash & (count - 1)] = node;
 		}
 	}
 	tree->buckets = buckets;
@@ -101,12 +101,12 @@ static struct sys_node *add_child(struct sys_tree *tree, struct sys_node *parent
 
 	*node = (struct sys_node){.parent = parent,
 				  .next_sibling = parent->first_child,
-				  .same_bucket = tree->buckets[hash % tree->bucket_count],
+				  .same_bucket = tree->buckets[hash & (tree->bucket_count - 1)],
 				  .name = arena_strndup(tree->arena, name, length),
 				  .data = "",
 				  .hash = hash,
 				  .kind = kind};
-	tree->buckets[hash % tree->bucket_count] = node;
+	tree->buckets[hash & (tree->bucket_count - 1)] = node;
 	parent->first_child = node;
 	tree->count++;
 	return node;

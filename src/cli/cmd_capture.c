@@ -70,12 +70,12 @@ static void print_result(const struct cli *cli, const char *path, const struct c
 		term_flow(term, 0, false,
 			  arena_printf(arena, "%zu looks were refused and are captured as refused%s.",
 				       result->unreadable_count, geteuid() == 0 ? "" : "; root may see more"));
-	term_flow(
-	    term, 0, false,
-	    arena_printf(arena,
-			 "Anonymised: %zu serial numbers, addresses, UUIDs and names were replaced, each by the same "
-			 "one everywhere. Look into it before you give it away: tar xf %s",
-			 result->replaced_count, path));
+	term_flow(term, 0, false,
+		  arena_printf(
+		      arena,
+		      "Anonymised: serial numbers, addresses, UUIDs and names are replaced (%zu of them), each by the "
+		      "same one everywhere. Look into it before you give it away: tar xf %s",
+		      result->replaced_count, path));
 	term_flow(term, 0, false, arena_printf(arena, "Use it with: hvtune check --host %s", path));
 }
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness import TOP, hvtune
 
-ROOMS = ["base", "sys", "host", "advise", "report", "cli"]
+ROOMS = ["base", "sys", "host", "advise", "place", "report", "cli"]
 
 
 def sources(pattern):

@@ -12,7 +12,7 @@ struct vm *vm_new(enum vm_source source, const char *path)
 	*vm = (struct vm){.arena = arena, .source = source, .path = arena_strdup(arena, path)};
 	vm->cpu.sockets = vm->cpu.dies = vm->cpu.clusters = vm->cpu.cores = vm->cpu.threads = 1;
 	vm->hint_dedicated = vm->poll_control = vm->pmu = -1;
-	vm->iommu_intremap = vm->iommu_eim = -1;
+	vm->iommu_intremap = vm->iommu_eim = vm->iommu_xtsup = -1;
 	return vm;
 }
 

@@ -52,17 +52,22 @@ struct vm_iothread {
 	int users; /* disks and controllers that name it */
 	int tid;
 	struct vm_set running;
+	bool pin_only; /* a pin or scheduler names it, but nothing declares it */
+	struct vm_place place;
 };
 
+/* <hugepages/> without a page is one entry of size 0. */
 struct vm_pages {
 	int64_t size_kib;    /* 0: the host's default size */
 	struct vm_set cells; /* guest cells that it is for; not given: all */
+	struct vm_place place;
 };
 
 struct vm_memnode {
 	int cell;
 	const char *mode;    /* strict, preferred, interleave, restrictive */
 	struct vm_set nodes; /* host nodes */
+	struct vm_place place;
 };
 
 struct vm_cell {
@@ -71,6 +76,7 @@ struct vm_cell {
 	int64_t memory_kib;   /* -1 unknown */
 	const char *access;   /* shared, private, NULL */
 	const int *distances; /* cell_count entries, 0 where not given; NULL: none given */
+	struct vm_place place;
 };
 
 enum vm_cpu_mode { VM_CPU_DEFAULT, VM_CPU_CUSTOM, VM_CPU_HOST_MODEL, VM_CPU_HOST_PASSTHROUGH, VM_CPU_MAXIMUM };
@@ -91,6 +97,9 @@ struct vm_cpu {
 	bool topology_given;
 	int sockets, dies, clusters, cores, threads; /* 1 where not given */
 	struct vm_place topology_place;
+	const char *maxphysaddr_mode; /* "passthrough", "emulate"; NULL */
+	int maxphysaddr_bits;	      /* 0: not given */
+	struct vm_place place, cache_place;
 };
 
 struct vm_disk {
@@ -113,7 +122,8 @@ struct vm_nic {
 struct vm_controller {
 	const char *type, *model; /* "scsi", "virtio-scsi" */
 	int queues;
-	int64_t iothread; /* -1: none */
+	int64_t iothread;     /* -1: none */
+	int mapped_iothreads; /* iothread mapping */
 	struct vm_place place;
 };
 
@@ -136,7 +146,10 @@ struct vm_timer {
 struct vm_cachetune {
 	struct cpuset vcpus;
 	int level;
-	int64_t id;
+	int64_t id;	  /* of the host's cache, as in resctrl */
+	int64_t size_kib; /* 0 unknown */
+	const char *type; /* "both", "code", "data" */
+	struct vm_place place;
 };
 
 struct vm {
@@ -145,12 +158,16 @@ struct vm {
 	enum vm_state state;
 	const char *path;			  /* the file, URI or process that it was read from */
 	const char *name, *uuid, *machine, *type; /* "q35", "kvm"; may be NULL */
+	const char *arch;			  /* "x86_64"; NULL: not told */
 	int pid;				  /* of QEMU when running, else 0 */
 
 	int vcpu_max, vcpu_now; /* 0 unknown */
 	struct vm_set cpuset; /* default of vCPUs, emulator and I/O threads: <vcpu cpuset>, Proxmox affinity, taskset */
 	bool placement_auto;  /* numad chooses */
 	struct vm_vcpu *vcpus; /* vcpu_max entries */
+	int stray_pins;	       /* pins of vCPUs that do not exist, and the first of them */
+	int stray_pin_vcpu;
+	struct vm_place stray_pin_place;
 	struct vm_cpu cpu;
 
 	struct vm_set emulator;		/* emulatorpin */
@@ -161,7 +178,9 @@ struct vm {
 	int iothread_count;	   /* entries, declared or pinned */
 	struct vm_set cgroup_cpus; /* cpuset.cpus.effective of its scope */
 
-	int64_t memory_kib; /* 0 unknown */
+	int64_t memory_kib;	    /* 0 unknown */
+	int64_t current_memory_kib; /* what the balloon leaves at start; 0: not given */
+	int64_t max_memory_kib;	    /* for memory hotplug; 0: none */
 	bool hugepages;
 	struct vm_pages *pages;
 	int page_count;
@@ -178,9 +197,10 @@ struct vm {
 	int cell_count;
 	int64_t *node_kib; /* running: memory on each host node of host->topology.nodes; NULL unknown */
 
+	const char *hyperv_mode;	       /* "custom", "passthrough", "host-model"; NULL: no enlightenments */
 	const char *ioapic;		       /* "kvm", "qemu" (split irqchip); NULL */
 	int hint_dedicated, poll_control, pmu; /* -1 not given, 0 off, 1 on */
-	struct vm_feature *hyperv;
+	struct vm_feature *hyperv;	       /* "vpindex", "stimer", "stimer-direct", "tlbflush", ... */
 	int hyperv_count;
 	const char *clock_offset;
 	struct vm_timer *timers;
@@ -199,11 +219,17 @@ struct vm {
 	const char *balloon;	       /* model; "none"; NULL: not given */
 	const char *iommu;	       /* model; NULL: none */
 	int iommu_intremap, iommu_eim; /* -1 not given, 0, 1 */
+	int iommu_xtsup;	       /* the same, for AMD's */
+	const char *launch_security;   /* "sev", "sev-snp"; NULL: none */
 	struct vm_cachetune *cachetunes;
 	int cachetune_count;
 	const char *os_hint; /* "windows" when the file says so (libosinfo metadata, Proxmox ostype); NULL: not told */
 
+	const char **qemu_args; /* libvirt's qemu:commandline, Proxmox args: as words; NULL: none */
+	int qemu_arg_count;
+
 	struct vm_place vcpu_place, cputune_place, memory_place, cells_place;
+	struct vm_place numatune_place, hugepages_place, iothreads_place, iommu_place;
 };
 
 struct vm *vm_free(struct vm *vm);    /* takes NULL, returns NULL */
@@ -211,6 +237,14 @@ void vm_free_pointer(struct vm **vm); /* for CLEANUP() */
 
 /* An empty VM with its arena; for readers. Nothing is given in it. */
 struct vm *vm_new(enum vm_source source, const char *path);
+
+/*
+ * Parse libvirt's form of CPU and node sets: "0-3,^2,8" (virBitmapParse of libvirt): numbers and ranges, from left to
+ * right, where ^N takes N out of what came before; white space around numbers and a comma at the end are allowed.
+ * -EINVAL with the column on bad syntax and for a set without members, which libvirt refuses as well, -ERANGE on a
+ * number of CPUSET_MAX or more; *ret untouched then.
+ */
+int vm_parse_cpuset(const char *text, struct cpuset *ret, struct err *err);
 
 /* ---- what follows from a VM ---- */
 

@@ -315,6 +315,7 @@ const struct advise_rule advise_system_rules[] = {
 	.basis = BASIS_REPORTS,
 	.source = "sap_install issue 148, ceph-ansible issue 3652",
 	.hurts = "a reboot stops all VMs",
+	.by_hand = "write the boot loader's configuration anew (update-grub, grub2-mkconfig or grubby), then reboot",
 	.check = check_not_booted,
     },
     {

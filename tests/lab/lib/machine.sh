@@ -174,7 +174,9 @@ machine_arguments() {	# DIRECTORY
 	tools=$(tools_dir)
 	MACHINE=(-name lab -nodefaults -no-user-config -display none -monitor none
 		-L "$tools/usr/share/seabios" -L "$tools/usr/share/qemu"
-		-machine q35 -accel tcg,thread=multi
+		# One thread for all CPUs: a guest that spins for a lock held by a CPU which this
+		# machine has no core for would otherwise eat half of the time.
+		-machine q35 -accel tcg,thread=single
 		-cpu "$(cpu_model)" -m "$MEM"
 		-smp "$(cpu_count),sockets=$SOCKETS,dies=$CCXS,cores=$CORES,threads=$THREADS"
 		-smbios "type=0,vendor=hvtune lab,version=1,date=01/01/2026"

@@ -9,7 +9,7 @@
 #   121  the job filled the disk      124  the time was up
 #   122  the host went down (or the emulator ended) without a verdict
 
-RUN_TIMEOUT=300
+RUN_TIMEOUT=900
 RUN_JOB_TIMEOUT=''
 RUN_OUT=''
 RUN_KEEP=off

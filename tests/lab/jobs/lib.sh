@@ -30,7 +30,7 @@ ask_hvtune() {
 		fail "hvtune check in $name: status $?"
 	hvtune show >"$LAB_OUT/$name.show" 2>"$LAB_OUT/$name.show.err" ||
 		fail "hvtune show in $name: status $?"
-	hvtune capture -o "$LAB_OUT/$name.tar.xz" 2>"$LAB_OUT/$name.capture.err" ||
+	hvtune capture -o "$LAB_OUT/$name.tar.xz" >"$LAB_OUT/$name.capture.err" 2>&1 ||
 		fail "hvtune capture in $name: status $?"
 	echo "ok: hvtune check, show, capture in $name"
 }

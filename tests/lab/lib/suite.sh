@@ -38,11 +38,13 @@ ends_with() {
 test_firmware() { python3 -B "$LAB/firmware/test_firmware.py"; }
 
 test_active() {
-	machine active --amd-pstate active "$LAB/jobs/active.sh" "$LAB/jobs/platform.sh"
+	machine active --amd-pstate active "$LAB/jobs/active.sh" "$LAB/jobs/platform.sh" &&
+		replay "$SUITE_DIR/active"
 }
 
 test_acpi-cpufreq() {
-	machine acpi-cpufreq --amd-pstate disable "$LAB/jobs/acpi-cpufreq.sh" "$LAB/jobs/platform.sh"
+	machine acpi-cpufreq --amd-pstate disable "$LAB/jobs/acpi-cpufreq.sh" "$LAB/jobs/platform.sh" &&
+		replay "$SUITE_DIR/acpi-cpufreq"
 }
 
 # The time counts from the job's start, so that it is the job that hangs.
@@ -70,7 +72,9 @@ test_power-cut() { machine power-cut --machine small --cut-after '^cut me' --tim
 
 test_profile() { machine profile --machine small --pm-profile 1 --prefcore on "$LAB/jobs/profile.sh"; }
 
-test_nested() { machine nested --timeout 600 "$LAB/jobs/nested.sh"; }
+test_nested() {
+	machine nested --timeout 600 --amd-pstate active "$LAB/jobs/nested.sh" && replay "$SUITE_DIR/nested"
+}
 
 # A driver that is killed outright takes the emulator with it, and one that is told to
 # end removes its directory too.

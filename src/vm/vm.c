@@ -13,6 +13,7 @@ struct vm *vm_new(enum vm_source source, const char *path)
 	vm->cpu.sockets = vm->cpu.dies = vm->cpu.clusters = vm->cpu.cores = vm->cpu.threads = 1;
 	vm->hint_dedicated = vm->poll_control = vm->pmu = -1;
 	vm->iommu_intremap = vm->iommu_eim = vm->iommu_xtsup = -1;
+	vm->kvm_hidden = vm->cpu_pm = -1;
 	return vm;
 }
 
@@ -26,6 +27,23 @@ struct vm *vm_free(struct vm *vm)
 void vm_free_pointer(struct vm **vm)
 {
 	*vm = vm_free(*vm);
+}
+
+void vm_add_note(struct vm *vm, struct vm_place place, const char *text)
+{
+	enum { NOTE_LIMIT = 100 };
+
+	if (vm->note_count >= NOTE_LIMIT)
+		return;
+	if (vm->note_count == vm->note_room) {
+		vm->note_room = vm->note_room ? vm->note_room * 2 : 8;
+		struct vm_note *larger = ARENA_ARRAY(vm->arena, (size_t)vm->note_room, struct vm_note);
+
+		if (vm->note_count)
+			memcpy(larger, vm->notes, (size_t)vm->note_count * sizeof(*larger));
+		vm->notes = larger;
+	}
+	vm->notes[vm->note_count++] = (struct vm_note){.text = text, .place = place};
 }
 
 const struct cpuset *vm_vcpu_declared(const struct vm *vm, int id)

@@ -113,7 +113,7 @@ struct vm_disk {
 };
 
 struct vm_nic {
-	const char *type, *model, *driver; /* "bridge", "virtio", "vhost"; may be NULL */
+	const char *type, *model, *driver; /* "bridge", "vhostuser" ("tap": QEMU's); "virtio"; "vhost"; may be NULL */
 	const char *device;		   /* tap or bridge name; may be NULL */
 	int queues;			   /* 0: not given */
 	struct vm_place place;
@@ -152,6 +152,12 @@ struct vm_cachetune {
 	struct vm_place place;
 };
 
+/* What a reader saw and the VM's fields cannot hold: "pending changes are not in force". For people. */
+struct vm_note {
+	const char *text;
+	struct vm_place place;
+};
+
 struct vm {
 	struct arena *arena;
 	enum vm_source source;
@@ -164,8 +170,9 @@ struct vm {
 	int vcpu_max, vcpu_now; /* 0 unknown */
 	struct vm_set cpuset; /* default of vCPUs, emulator and I/O threads: <vcpu cpuset>, Proxmox affinity, taskset */
 	bool placement_auto;  /* numad chooses */
-	struct vm_vcpu *vcpus; /* vcpu_max entries */
-	int stray_pins;	       /* pins of vCPUs that do not exist, and the first of them */
+	struct vm_set cpu_nodes; /* all threads run on the CPUs of these host nodes: numactl --cpunodebind */
+	struct vm_vcpu *vcpus;	 /* vcpu_max entries */
+	int stray_pins;		 /* pins of vCPUs that do not exist, and the first of them */
 	int stray_pin_vcpu;
 	struct vm_place stray_pin_place;
 	struct vm_cpu cpu;
@@ -198,8 +205,10 @@ struct vm {
 	int64_t *node_kib; /* running: memory on each host node of host->topology.nodes; NULL unknown */
 
 	const char *hyperv_mode;	       /* "custom", "passthrough", "host-model"; NULL: no enlightenments */
-	const char *ioapic;		       /* "kvm", "qemu" (split irqchip); NULL */
+	const char *ioapic;		       /* "kvm", "qemu" (split irqchip), "off" (no irqchip in KVM); NULL */
 	int hint_dedicated, poll_control, pmu; /* -1 not given, 0 off, 1 on */
+	int kvm_hidden;			       /* the guest is not told that it runs on KVM; -1, 0, 1 */
+	int cpu_pm;			       /* -overcommit cpu-pm: the guest idles natively; -1, 0, 1 */
 	struct vm_feature *hyperv;	       /* "vpindex", "stimer", "stimer-direct", "tlbflush", ... */
 	int hyperv_count;
 	const char *clock_offset;
@@ -230,6 +239,9 @@ struct vm {
 
 	struct vm_place vcpu_place, cputune_place, memory_place, cells_place;
 	struct vm_place numatune_place, hugepages_place, iothreads_place, iommu_place;
+
+	struct vm_note *notes;
+	int note_count, note_room;
 };
 
 struct vm *vm_free(struct vm *vm);    /* takes NULL, returns NULL */
@@ -245,6 +257,9 @@ struct vm *vm_new(enum vm_source source, const char *path);
  * number of CPUSET_MAX or more; *ret untouched then.
  */
 int vm_parse_cpuset(const char *text, struct cpuset *ret, struct err *err);
+
+/* Add a note; beyond 100 they are dropped. */
+void vm_add_note(struct vm *vm, struct vm_place place, const char *text);
 
 /* ---- what follows from a VM ---- */
 

@@ -90,7 +90,6 @@ struct place_vm {
 	int device_node;     /* index, -1 none */
 	enum place_class wish;
 	int max_nodes; /* 0: no limit */
-	int max_ccxs;  /* 0: no limit */
 	bool even;     /* equal parts over the fewest CCXs, so that a guest's dies or clusters can show them: must hold
 			* where the empty host allows it, else left aside (place_vm_result.even tells) */
 	enum place_apart apart;

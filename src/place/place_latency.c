@@ -2,7 +2,7 @@
 /*
  * Owns what distances cost, and the order of scores.
  */
-#include "place.h"
+#include "place_internal.h"
 
 /*
  * Medians of one-way latencies between cores as people measured them with core-to-core-latency: EPYC 7R13 (Milan) 20-28
@@ -33,4 +33,12 @@ int place_score_compare(const struct place_score *a, const struct place_score *b
 			return terms[i][0] < terms[i][1] ? -1 : 1;
 	}
 	return 0;
+}
+
+int place_compare_main(const struct place_score *a, const struct place_score *b)
+{
+	struct place_score one = *a, other = *b;
+
+	one.policy = one.sharing = other.policy = other.sharing = 0;
+	return place_score_compare(&one, &other);
 }

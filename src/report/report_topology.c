@@ -21,9 +21,10 @@ struct drawing {
 	const struct host *host;
 	const struct host_topology *topology;
 	const struct layout *layout;
-	int digits;	/* of the largest CPU number */
-	bool has_marks; /* a column for marks beside each number */
-	bool ids_told;	/* cache ids differ from the numbers of the groups */
+	const struct report_owners *owners; /* NULL: CPUs are drawn by number */
+	int digits;			    /* of the largest CPU number */
+	bool has_marks;			    /* a column for marks beside each number */
+	bool ids_told;			    /* cache ids differ from the numbers of the groups */
 	bool folded;
 };
 
@@ -60,8 +61,20 @@ static const char *group_title(const struct drawing *d, const struct layout_sect
 	return title;
 }
 
+static const char *owner_text(const struct drawing *d, int cpu)
+{
+	const char *mark = d->owners->marks[cpu] ? d->owners->marks[cpu] : d->term->utf8 ? "·" : ".";
+	bool bold = d->owners->changed && cpuset_has(d->owners->changed, cpu);
+	int blanks = d->digits - term_columns(mark);
+
+	return arena_printf(d->arena, "%*s%s%s%s", MAX_OF(blanks, 0), "", bold ? term_on(d->term, TERM_BOLD) : "", mark,
+			    bold ? term_on(d->term, TERM_PLAIN) : "");
+}
+
 static const char *cpu_text(const struct drawing *d, int cpu)
 {
+	if (d->owners)
+		return owner_text(d, cpu);
 	bool isolated = cpuset_has(&d->layout->isolated, cpu), preferred = cpuset_has(&d->layout->preferred, cpu);
 	int l3 = topology_l3_of(d->topology, cpu);
 	enum term_colour colour = isolated				  ? TERM_YELLOW
@@ -125,6 +138,13 @@ static struct block *group_box(const struct drawing *d, const struct layout_sect
 
 /* ---- folding ---- */
 
+static bool same_owner(const struct drawing *d, int cpu, int twin)
+{
+	const char *a = d->owners ? d->owners->marks[cpu] : NULL, *b = d->owners ? d->owners->marks[twin] : NULL;
+
+	return (!a && !b) || text_equal(a, b);
+}
+
 /* Do two groups look alike but for their numbers? Marks are looks. */
 static bool look_alike(const struct drawing *d, const struct layout_group *one, const struct layout_group *other)
 {
@@ -140,7 +160,8 @@ static bool look_alike(const struct drawing *d, const struct layout_group *one, 
 			return false;
 		while (cpu >= 0 && twin >= 0) {
 			if (cpuset_has(&d->layout->isolated, cpu) != cpuset_has(&d->layout->isolated, twin) ||
-			    cpuset_has(&d->layout->preferred, cpu) != cpuset_has(&d->layout->preferred, twin))
+			    cpuset_has(&d->layout->preferred, cpu) != cpuset_has(&d->layout->preferred, twin) ||
+			    !same_owner(d, cpu, twin))
 				return false;
 			cpu = cpuset_next(&one->columns[i], cpu);
 			twin = cpuset_next(&other->columns[i], twin);
@@ -414,6 +435,35 @@ static int digits_of(int number)
 	return digits;
 }
 
+static void print_picture(struct drawing *d)
+{
+	struct block *picture = whole_picture(d);
+
+	if (picture->count > SCREEN_LINES) {
+		d->folded = true;
+		picture = whole_picture(d);
+	}
+	block_print(picture);
+}
+
+void report_topology_owners(const struct term *term, const struct host *host, const struct report_owners *owners)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	struct drawing d = {
+	    .arena = arena,
+	    .term = term,
+	    .host = host,
+	    .topology = &host->topology,
+	    .layout = report_layout(arena, host),
+	    .owners = owners,
+	    .digits = owners->width,
+	    .ids_told = ids_differ(&host->topology),
+	};
+
+	if (fact_known(&host->topology.state))
+		print_picture(&d);
+}
+
 void report_topology(const struct term *term, const struct host *host)
 {
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
@@ -436,14 +486,8 @@ void report_topology(const struct term *term, const struct host *host)
 				       host->topology.state.note ? host->topology.state.note : "nothing tells it"));
 		return;
 	}
-	struct block *picture = whole_picture(&d);
-
-	if (picture->count > SCREEN_LINES) {
-		d.folded = true;
-		picture = whole_picture(&d);
-	}
 	(void)fputc('\n', term->out);
-	block_print(picture);
+	print_picture(&d);
 	(void)fputc('\n', term->out);
 	print_legend(&d);
 	print_nodes(&d);

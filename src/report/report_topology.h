@@ -57,4 +57,19 @@ const char *const *report_remarks(struct arena *arena, const struct host *host);
 /* The preferred-core rank that amd_pstate gives the CPU, or -1. Higher is preferred. */
 int64_t report_core_rank(const struct host *host, int cpu);
 
+/* To whom each CPU belongs, for a picture with marks instead of CPU numbers. */
+struct report_owners {
+	const char *const *marks;     /* topology.cpu_count texts; NULL: nobody's */
+	int width;		      /* columns of the widest mark */
+	const struct cpuset *changed; /* CPUs that are drawn bold where there are colours; NULL: none */
+	const int *tints;	      /* topology.cpu_count numbers; CPUs with one number have one tint in the SVG */
+	const char *legend;	      /* what the marks mean, for the SVG */
+};
+
+/* The boxes of report_topology() with marks in them, without what stands above and below. */
+void report_topology_owners(const struct term *term, const struct host *host, const struct report_owners *owners);
+
+/* report_topology_svg() with marks and tints; `owners` may be NULL. 0 or a negative errno. */
+int report_topology_svg_owners(FILE *out, const struct host *host, const struct report_owners *owners);
+
 #endif

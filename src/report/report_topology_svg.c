@@ -29,6 +29,7 @@ enum {
 	PACKAGE_HEAD = 34,
 	LINE = 19,
 	LEGEND_LINE = 22,
+	TINTS = 8, /* classes of the style sheet */
 };
 
 struct size {
@@ -41,6 +42,7 @@ struct picture {
 	const struct host *host;
 	const struct host_topology *topology;
 	const struct layout *layout;
+	const struct report_owners *owners; /* NULL: none are drawn */
 	struct cpuset off;
 };
 
@@ -138,7 +140,14 @@ static struct size group_size(const struct picture *p, const struct layout_group
 static void draw_thread(const struct picture *p, int cpu, int x, int y)
 {
 	bool isolated = cpuset_has(&p->layout->isolated, cpu);
+	const char *mark = p->owners ? p->owners->marks[cpu] : NULL;
 
+	if (mark) {
+		svg_rect(p->out, arena_printf(p->arena, "node tint%d", p->owners->tints[cpu] % TINTS), x, y,
+			 THREAD_WIDTH, THREAD_HEIGHT - 2, 3);
+		svg_text(p->out, "cpu", x + THREAD_WIDTH / 2, y + 13, arena_printf(p->arena, "%s %d", mark, cpu));
+		return;
+	}
 	svg_rect(p->out, isolated ? "thread isolated" : "thread", x, y, THREAD_WIDTH, THREAD_HEIGHT - 2, 3);
 	svg_text(p->out, "cpu", x + THREAD_WIDTH / 2, y + 13, arena_printf(p->arena, "%d", cpu));
 }
@@ -209,7 +218,6 @@ static struct size section_size(const struct picture *p, const struct layout_sec
 static void draw_section(const struct picture *p, const struct layout_section *section, int x, int y, struct size size,
 			 int most_width)
 {
-	enum { TINTS = 8 };
 	struct grid grid = section_grid(p, section, most_width - 2 * NODE_PAD);
 	int top = y + NODE_PAD;
 
@@ -366,6 +374,8 @@ static void add_node_lines(const struct picture *p, struct lines *lines, int wid
 
 static void add_remarks(const struct picture *p, struct lines *lines, int width)
 {
+	if (p->owners)
+		add_lines(lines, p->owners->legend, 12, width);
 	add_node_lines(p, lines, width);
 	if (!cpuset_empty(&p->layout->isolated))
 		add_lines(lines, arena_printf(p->arena, "Isolated: %s.", breakable(p->arena, &p->layout->isolated)), 12,
@@ -444,12 +454,18 @@ static void draw_off(const struct picture *p, int x, int y, int width)
 
 int report_topology_svg(FILE *out, const struct host *host)
 {
+	return report_topology_svg_owners(out, host, NULL);
+}
+
+int report_topology_svg_owners(FILE *out, const struct host *host, const struct report_owners *owners)
+{
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 	struct picture picture = {.out = out,
 				  .arena = arena,
 				  .host = host,
 				  .topology = &host->topology,
 				  .layout = report_layout(arena, host),
+				  .owners = owners,
 				  .off = host_cpu_switched_off(host)};
 	const struct picture *p = &picture;
 	struct lines title = {.arena = arena}, remarks = {.arena = arena};

@@ -36,11 +36,18 @@ struct cli_option {
 	const char *help;
 };
 
+struct cli_given {
+	enum cli_option_id id;
+	const char *value;
+};
+
 struct cli {
 	const struct cli_command *command;
 	const char
-	    *values[OPTION_COUNT]; /* argument of an option that was given, "" for one without; NULL: not given */
-	char **arguments;	   /* what follows the options */
+	    *values[OPTION_COUNT];     /* argument of an option that was given, "" for one without; NULL: not given */
+	const struct cli_given *given; /* given_count: every option in its order, for those that may be repeated */
+	int given_count;
+	char **arguments; /* what follows the options */
 	int argument_count;
 	struct term out;
 };
@@ -59,6 +66,9 @@ static inline bool cli_given(const struct cli *cli, enum cli_option_id id)
 	return cli->values[id] != NULL;
 }
 
+/* The next value of an option that may be repeated; `*at` starts at 0. NULL after the last. */
+const char *cli_next(const struct cli *cli, enum cli_option_id id, int *at);
+
 /* All commands; ends with a NULL name. All options; ends with id 0. */
 extern const struct cli_command cli_commands[];
 extern const struct cli_option cli_options[];
@@ -71,6 +81,9 @@ int cli_usage(const struct cli *cli, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Open the host that --host names (or this machine). 0, or an exit code after printing why not. */
 int cli_open_host(const struct cli *cli, struct host **ret);
+
+/* Write what --svg asks for to its FILE, - is standard output. An exit code. */
+int cli_write_picture(const struct cli *cli, int (*write)(FILE *out, const void *what), const void *what);
 
 /* For --timing: where the time went, to standard error. */
 void cli_print_timing(const struct cli *cli, const struct host *host);

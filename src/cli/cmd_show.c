@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Owns `hvtune show`. */
-#include <errno.h>
-
 #include "cli.h"
 #include "report.h"
 #include "text.h"
@@ -27,26 +25,9 @@ static bool is_subject(const char *name)
 	return false;
 }
 
-static int write_svg(const struct cli *cli, const struct host *host)
+static int write_svg(FILE *out, const void *host)
 {
-	const char *path = cli->values[OPTION_SVG];
-	bool to_stdout = text_equal(path, "-");
-	struct err err = {0};
-	FILE *out = to_stdout ? stdout : fopen(path, "we");
-
-	if (!out) {
-		(void)err_set(&err, errno, path, "cannot write the picture: %s", strerror(errno));
-		return cli_fail(&err);
-	}
-	int r = report_topology_svg(out, host);
-
-	if (!to_stdout && fclose(out) != 0 && r == 0)
-		r = -errno;
-	if (r < 0) {
-		(void)err_set(&err, -r, path, "cannot write the picture: %s", strerror(-r));
-		return cli_fail(&err);
-	}
-	return EXIT_FINE;
+	return report_topology_svg(out, host);
 }
 
 int cmd_show(struct cli *cli)
@@ -66,7 +47,7 @@ int cmd_show(struct cli *cli)
 	if (r)
 		return r;
 	if (cli_given(cli, OPTION_SVG))
-		r = write_svg(cli, host);
+		r = cli_write_picture(cli, write_svg, host);
 	else if (cli_given(cli, OPTION_JSON))
 		(void)report_json_print(stdout, topology_only ? report_topology_json(host)
 							      : report_facts_json(host, names, count));

@@ -35,6 +35,39 @@ int cli_open_host(const struct cli *cli, struct host **ret)
 	return host_open(cli->values[OPTION_HOST], ret, &err) < 0 ? cli_fail(&err) : 0;
 }
 
+const char *cli_next(const struct cli *cli, enum cli_option_id id, int *at)
+{
+	while (*at < cli->given_count) {
+		const struct cli_given *given = &cli->given[(*at)++];
+
+		if (given->id == id)
+			return given->value;
+	}
+	return NULL;
+}
+
+int cli_write_picture(const struct cli *cli, int (*write)(FILE *out, const void *what), const void *what)
+{
+	const char *path = cli->values[OPTION_SVG];
+	bool to_stdout = text_equal(path, "-");
+	struct err err = {0};
+	FILE *out = to_stdout ? stdout : fopen(path, "we");
+
+	if (!out) {
+		(void)err_set(&err, errno, path, "cannot write the picture: %s", strerror(errno));
+		return cli_fail(&err);
+	}
+	int r = write(out, what);
+
+	if (!to_stdout && fclose(out) != 0 && r == 0)
+		r = -errno;
+	if (r < 0) {
+		(void)err_set(&err, -r, path, "cannot write the picture: %s", strerror(-r));
+		return cli_fail(&err);
+	}
+	return EXIT_FINE;
+}
+
 void cli_print_timing(const struct cli *cli, const struct host *host)
 {
 	const struct sys_look *slowest = sys_first_look(host->sys);
@@ -125,7 +158,7 @@ static int unknown_command(const struct cli *cli, const char *name)
 }
 
 /* Parse the options of a command; 0, or an exit code + 1 when all is said (help, errors). */
-static int parse_options(struct cli *cli, int argc, char **argv)
+static int parse_options(struct cli *cli, int argc, char **argv, struct cli_given *given_options)
 {
 	struct option long_options[OPTION_COUNT + 1] = {0};
 	char letters[2 * OPTION_COUNT + 3] = ":";
@@ -163,11 +196,13 @@ static int parse_options(struct cli *cli, int argc, char **argv)
 		enum cli_option_id id = found >= 256 ? (enum cli_option_id)(found - 256) : by_letter[found];
 
 		cli->values[id] = optarg ? optarg : "";
+		given_options[cli->given_count++] = (struct cli_given){id, cli->values[id]};
 	}
 	if (cli_given(cli, OPTION_HELP)) {
 		print_command_help(&cli->out, cli->command);
 		return 1 + EXIT_FINE;
 	}
+	cli->given = given_options;
 	cli->arguments = argv + optind;
 	cli->argument_count = argc - optind;
 	return 0;
@@ -200,7 +235,16 @@ static int run(struct cli *cli, int argc, char **argv)
 		print_command_help(&cli->out, cli->command);
 		return EXIT_FINE;
 	}
-	int r = parse_options(cli, argc - 1, argv + 1);
+	/* A word holds at most as many options as it has letters. */
+	size_t room = 1;
+
+	for (int i = 1; i < argc; i++)
+		room += strlen(argv[i]) + 1;
+	CLEANUP(base_free) struct cli_given *given = calloc(room, sizeof(*given));
+
+	if (!given)
+		err_no_memory();
+	int r = parse_options(cli, argc - 1, argv + 1, given);
 
 	return r ? r - 1 : cli->command->run(cli);
 }

@@ -24,6 +24,16 @@ static bool same_topology(const struct vm_layout *layout, const struct vm_cpu *c
 	       cpu->clusters == 1 && cpu->cores == layout->cores && cpu->threads == layout->threads;
 }
 
+bool vm_layout_changes_topology(const struct vm_layout *layout, const struct vm *vm)
+{
+	bool flat = layout->sockets == 1 && layout->dies == 1 && layout->threads == 1;
+
+	if (!vm_layout_has_topology(layout) || (vm && same_topology(layout, &vm->cpu)))
+		return false;
+	/* Cores or sockets: without threads and dies that is a matter of licences, not of placement. */
+	return !(vm && flat && vm->cpu.topology_given && vm->cpu.threads == 1 && vm->cpu.dies == 1);
+}
+
 static bool same_pages(const struct vm_layout *layout, const struct vm *vm)
 {
 	if (layout->page_kib <= 4)
@@ -59,7 +69,7 @@ const char *vm_layout_restart(struct arena *arena, const struct vm_layout *layou
 		bool differs;
 		const char *word;
 	} parts[] = {
-	    {vm_layout_has_topology(layout) && !(vm && same_topology(layout, &vm->cpu)), "topology"},
+	    {vm_layout_changes_topology(layout, vm), "topology"},
 	    {layout->page_kib && !(vm && same_pages(layout, vm)), "pages"},
 	    {layout->cell_count && !(vm && same_cells(layout, vm)), "NUMA cells"},
 	    {!cpuset_empty(&layout->nodes) && !(vm && same_nodes(layout, vm)), "memory nodes"},
@@ -86,6 +96,15 @@ const char *vm_write_shell(struct arena *arena, const char *text)
 		at += length + (at[length] == '\'');
 	}
 	return arena_printf(arena, "%s'", quoted);
+}
+
+const char *vm_write_comment(struct arena *arena, const char *text)
+{
+	char *line = arena_strdup(arena, text);
+
+	for (char *at = line; *at; at++)
+		*at = (unsigned char)*at < ' ' || *at == 127 ? '?' : *at;
+	return line;
 }
 
 const char *vm_write_xml(struct arena *arena, const char *text)

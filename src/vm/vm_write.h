@@ -36,6 +36,9 @@ struct vm_layout {
 /* Products that differ (an odd number of vCPUs with two threads) are not for the guest: the topology is left alone. */
 bool vm_layout_has_topology(const struct vm_layout *layout);
 
+/* Must the guest be shown another topology than `vm` (which may be NULL) declares? */
+bool vm_layout_changes_topology(const struct vm_layout *layout, const struct vm *vm);
+
 /*
  * What the layout says that a VM only takes on with a restart and does not have yet (topology, pages, cells, memory on
  * other nodes), as words with commas between; NULL: nothing. `vm` may be NULL: all of it.
@@ -44,6 +47,9 @@ const char *vm_layout_restart(struct arena *arena, const struct vm_layout *layou
 
 /* All CPUs of all pins. */
 struct cpuset vm_layout_cpus(const struct vm_layout *layout);
+
+/* A foreign text for a comment of the shell: on one line, control characters as '?'. */
+const char *vm_write_comment(struct arena *arena, const char *text);
 
 /* virsh vcpupin, emulatorpin, iothreadpin and numatune, with --live as well where the VM runs. */
 void vm_write_virsh(FILE *out, const struct vm_layout *layout, const struct vm *vm);

@@ -6,6 +6,7 @@
 #define HVTUNE_REPORT_TOPOLOGY_H
 
 #include "host.h"
+#include "term.h"
 
 /* CPUs that share an L3, or, where that is not known, all of a section that are in no known L3. */
 struct layout_group {

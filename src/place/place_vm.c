@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns the request of a VM that exists, and the layout that a plan gives a VM. */
+#include "place_vm.h"
+
+#include <errno.h>
+
+#include "text.h"
+
+enum { FLOATING = 2 }; /* CPUs for each vCPU; a VM that has more is not placed, it floats */
+
+/* ---- requests ---- */
+
+static const struct cpuset *now_of(const struct vm *vm, int id)
+{
+	if (vm->vcpus && vm->vcpus[id].running.given)
+		return &vm->vcpus[id].running.set;
+	return vm_vcpu_declared(vm, id);
+}
+
+bool place_vm_has_place(const struct vm *vm, struct cpuset *ret_cpus)
+{
+	struct cpuset all = {0};
+
+	for (int i = 0; i < vm->vcpu_max; i++) {
+		const struct cpuset *cpus = now_of(vm, i);
+
+		if (!cpus || cpuset_empty(cpus))
+			return false;
+		all = cpuset_or(&all, cpus);
+	}
+	if (cpuset_empty(&all) || cpuset_count(&all) > FLOATING * vm->vcpu_max)
+		return false;
+	if (ret_cpus)
+		*ret_cpus = all;
+	return true;
+}
+
+/* Is each vCPU pinned to a core that no other vCPU of the VM is on? */
+static bool one_per_core_now(const struct host *host, const struct vm *vm)
+{
+	struct cpuset taken = {0};
+
+	if (host->topology.threads_per_core < 2)
+		return false;
+	for (int i = 0; i < vm->vcpu_max; i++) {
+		const struct cpuset *cpus = now_of(vm, i);
+
+		if (!cpus || cpuset_empty(cpus) || cpuset_meets(cpus, &taken))
+			return false;
+		struct cpuset cores = topology_whole_cores(&host->topology, cpus);
+
+		taken = cpuset_or(&taken, &cores);
+	}
+	return vm->vcpu_max > 0;
+}
+
+static enum place_smt smt_of(const struct host *host, const struct vm *vm, enum place_vm_smt smt)
+{
+	if (smt != PLACE_VM_SMT_AS_DECLARED)
+		return smt == PLACE_VM_SMT_EXPOSED ? PLACE_SMT_THREADS : PLACE_SMT_ISOLATED;
+	if (vm->cpu.topology_given && vm->cpu.threads > 1)
+		return PLACE_SMT_THREADS;
+	return one_per_core_now(host, vm) ? PLACE_SMT_ISOLATED : PLACE_SMT_THREADS;
+}
+
+static int64_t page_of(const struct host *host, const struct vm *vm)
+{
+	if (!vm->hugepages)
+		return 0;
+	if (vm->page_count > 0 && vm->pages[0].size_kib > 0)
+		return vm->pages[0].size_kib;
+	return fact_known(&host->memory.default_page_kib) ? host->memory.default_page_kib.number : 2048;
+}
+
+/* The first passed-through device whose node is known. */
+static void find_device(const struct host *host, const struct vm *vm, struct place_request *request)
+{
+	for (int i = 0; i < vm->hostdev_count && !request->has_device; i++)
+		for (int j = 0; j < host->devices.count; j++) {
+			const struct device *device = &host->devices.list[j];
+
+			if (text_equal(device->address, vm->hostdevs[i].address) && fact_known(&device->node)) {
+				request->has_device = true;
+				request->device_os_node = (int)device->node.number;
+				break;
+			}
+		}
+}
+
+int place_request_of_vm(struct arena *arena, const struct host *host, const struct vm *vm, enum place_vm_smt smt,
+			enum place_right right, struct place_request *ret, struct err *err)
+{
+	struct place_request request = {
+	    .name = vm->name ? vm->name : "(no name)",
+	    .vcpus = vm->vcpu_max,
+	    .smt = smt_of(host, vm, smt),
+	    .memory_kib = vm->memory_kib,
+	    .page_kib = page_of(host, vm),
+	    .right = right,
+	    .memory_now_kib = vm->node_kib,
+	};
+
+	(void)arena;
+	if (vm->vcpu_max < 1)
+		return err_set(err, EINVAL, vm->path, "the number of vCPUs of %s is not known", request.name);
+	if (right != PLACE_NEW && !place_vm_has_place(vm, &request.cpus_now))
+		request.right = PLACE_NEW;
+	find_device(host, vm, &request);
+	*ret = request;
+	return 0;
+}
+
+/* ---- layouts ---- */
+
+/* The node of the plan that the CPU is in, or -1. */
+static int plan_node_of(const struct place_plan *plan, int cpu)
+{
+	for (int i = 0; i < plan->problem->node_count; i++)
+		if (cpuset_has(&plan->nodes[i].cpus, cpu))
+			return i;
+	return -1;
+}
+
+static int64_t memory_on(const struct place_plan *plan, const struct place_vm_plan *vm, const struct cpuset *os_nodes)
+{
+	int64_t kib = 0;
+
+	for (int i = 0; vm->memory_kib && i < plan->os_node_count; i++)
+		if (cpuset_has(os_nodes, plan->os_nodes[i]))
+			kib += vm->memory_kib[i];
+	return kib;
+}
+
+/* SLIT distances between the first nodes of each cell; NULL where one is not known. */
+static const int *distances_of(struct arena *arena, const struct place_plan *plan, const struct vm_layout_cell *cells,
+			       int count)
+{
+	const struct host_topology *topology = &plan->host->topology;
+	int *distances = ARENA_ARRAY(arena, (size_t)count * (size_t)count, int);
+
+	for (int i = 0; i < count; i++)
+		for (int j = 0; j < count; j++) {
+			const struct topology_node *from =
+			    topology_node_by_os(topology, cpuset_first(&cells[i].host_nodes));
+			const struct topology_node *to =
+			    topology_node_by_os(topology, cpuset_first(&cells[j].host_nodes));
+
+			if (!from || !to || !from->distances || from->distances[to - topology->nodes] <= 0)
+				return NULL;
+			distances[i * count + j] = from->distances[to - topology->nodes];
+		}
+	return distances;
+}
+
+/* A cell for each node of the plan that has vCPUs, in the order of the first vCPU; none when there is only one. */
+static void add_cells(struct arena *arena, const struct place_plan *plan, const struct place_vm_plan *vm,
+		      struct vm_layout *layout)
+{
+	int node_count = plan->problem->node_count, count = 0;
+	int *cell_of = ARENA_ARRAY(arena, (size_t)node_count, int);
+	struct vm_layout_cell *cells = ARENA_ARRAY(arena, (size_t)node_count, struct vm_layout_cell);
+
+	if (!vm->cpus_of_vcpus || layout->memory_kib <= 0)
+		return;
+	for (int i = 0; i < layout->vcpus; i++) {
+		int node = plan_node_of(plan, vm->cpus_of_vcpus[i]);
+
+		if (node < 0)
+			return;
+		if (!cell_of[node]) {
+			cells[count].host_nodes = cpuset_and(&plan->nodes[node].os_nodes, &vm->os_nodes);
+			cells[count].memory_kib = memory_on(plan, vm, &plan->nodes[node].os_nodes);
+			cell_of[node] = ++count;
+		}
+		cpuset_add(&cells[cell_of[node] - 1].vcpus, i);
+	}
+	if (count < 2)
+		return;
+	for (int i = 0; i < count; i++)
+		if (cells[i].memory_kib <= 0 || cpuset_empty(&cells[i].host_nodes))
+			return;
+	layout->cells = cells;
+	layout->cell_count = count;
+	layout->distances = distances_of(arena, plan, cells, count);
+}
+
+/* Has each die of the guest the vCPUs of one L3 group, and all of it? */
+static bool dies_are_l3s(const struct place_plan *plan, const struct place_vm_plan *vm)
+{
+	const struct place_vm_result *result = vm->result;
+
+	if (!vm->l3_even || result->part_count != vm->sockets * vm->dies)
+		return false;
+	for (int i = 0; i < result->part_count; i++) {
+		int l3 = plan->ccx_l3[result->parts[i].ccx];
+
+		if (l3 < 0 || cpuset_count(&plan->host->topology.l3s[l3].cpus) != vm->cores * vm->threads)
+			return false;
+	}
+	return true;
+}
+
+struct vm_layout place_layout(struct arena *arena, const struct place_plan *plan, int index, enum place_vm_smt smt)
+{
+	const struct place_vm_plan *vm = &plan->vms[index];
+	const struct place_request *request = vm->request;
+	struct cpuset *pins = ARENA_ARRAY(arena, (size_t)request->vcpus, struct cpuset);
+	struct vm_layout layout = {
+	    .name = request->name,
+	    .vcpus = request->vcpus,
+	    .pins = pins,
+	    .service = vm->service,
+	    .memory_kib = request->memory_kib,
+	    .sockets = vm->sockets,
+	    .dies = vm->dies,
+	    .cores = vm->cores,
+	    .threads = vm->threads,
+	    .dies_are_l3s = dies_are_l3s(plan, vm),
+	    .amd = host_is_amd(plan->host),
+	};
+
+	for (int i = 0; i < request->vcpus; i++) {
+		if (vm->cpus_of_vcpus)
+			cpuset_add(&pins[i], vm->cpus_of_vcpus[i]);
+		else
+			pins[i] = vm->cpus;
+	}
+	if (smt == PLACE_VM_SMT_ONE_PER_CORE)
+		layout.service = vm->idle_siblings;
+	if (request->memory_kib > 0) {
+		layout.page_kib = vm->page_kib;
+		layout.nodes = vm->os_nodes;
+		add_cells(arena, plan, vm, &layout);
+	}
+	return layout;
+}

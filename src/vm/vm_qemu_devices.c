@@ -31,7 +31,7 @@ static void take_hostdev(struct qemu_reader *reader, const struct qemu_given *gi
 		hostdev.address = full_address(reader->arena, host);
 	else if (slash && !strchr(path, '$') && strchr(slash, '.'))
 		hostdev.address = full_address(reader->arena, slash + 1);
-	else
+	else if (path)
 		hostdev.type = "mdev";
 	vm->hostdevs[vm->hostdev_count++] = hostdev;
 }

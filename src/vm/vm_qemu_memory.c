@@ -169,8 +169,10 @@ static void apply_backend(struct qemu_reader *reader, const struct backend *back
 		cell->memory_kib = backend->size_kib;
 	}
 	if (backend->nodes.given || backend->nodes.text)
-		vm->memnodes[vm->memnode_count++] =
-		    (struct vm_memnode){.cell = cell ? cell->id : 0, .mode = backend->mode, .nodes = backend->nodes};
+		vm->memnodes[vm->memnode_count++] = (struct vm_memnode){.cell = cell ? cell->id : 0,
+									.mode = backend->mode,
+									.nodes = backend->nodes,
+									.place = qemu_place(backend->given)};
 }
 
 static bool same_set(const struct vm_set *a, const struct vm_set *b)

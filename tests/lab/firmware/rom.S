@@ -6,7 +6,8 @@
  *  - FADT.Preferred_PM_Profile.  QEMU says 0 (unspecified) and has no option for
  *    it, but amd_pstate decides by it whether it loads on its own.
  *  - first values in the mailbox: counters that are not zero (the kernel calls
- *    those a fault) and the energy performance preference of such firmware, 80h.
+ *    those a fault), the energy performance preference of such firmware, 80h, and
+ *    a plausible reading of the power meter.
  *  - a reserved range in the memory map (INT 15h, AX=E820h) for the mailbox and the
  *    power meter, so that the kernel command line needs no memmap= for the lab.
  *
@@ -28,9 +29,13 @@ base:		.long	0
 length:		.long	0
 old_int15:	.long	0
 
-	.set	E820_RESERVED, 2
-	.set	OURS, 0x4c414231	/* continuation value of the entry added here */
+	.set	RAM, 1
+	.set	RESERVED, 2
 	.set	SMAP, 0x534d4150
+	/* Upper halves of the continuation values given out here; the lower half is the
+	   BIOS's own value for the piece of RAM that the range is cut out of. */
+	.set	RANGE, 0x4c41
+	.set	REST, 0x4c42
 
 init:
 	pushal
@@ -69,6 +74,7 @@ init:
 memory:
 	/* The registers of CPU n lie at 8 + 64 * n of the mailbox, as tables.py has it. */
 	movl	%cs:base, %edi
+	movl	$142000, 0x8000(%edi)	/* the power meter, in milliwatts */
 	movl	$0x7fc0 / 64, %ecx
 5:	movl	$0x10000, 8 + 16(%edi)
 	movl	$0x10000, 8 + 24(%edi)
@@ -89,17 +95,41 @@ int15:
 	cmpl	$0xe820, %eax
 	je	e820
 	ljmpw	*%cs:old_int15
+
+	/* The piece of RAM with the range in it becomes three: what is below, the range, and
+	   the rest.  Nothing may overlap: GRUB hands the kernel the map as it understood it. */
 e820:
-	cmpl	$OURS, %ebx
-	je	ours
+	pushl	%ebp
+	movl	%ebx, %ebp
+	shrl	$16, %ebx
+	cmpw	$RANGE, %bx
+	je	range
+	cmpw	$REST, %bx
+	je	rest
+	movl	%ebp, %ebx
 	pushfw
 	lcallw	*%cs:old_int15
 	jc	failed
-	testl	%ebx, %ebx
-	jnz	done
-	movl	$OURS, %ebx		/* not the last one after all */
+	cmpl	$RAM, %es:16(%di)
+	jne	done
+	cmpl	$0, %es:4(%di)		/* above 4 GiB */
+	jne	done
+	cmpl	$0, %es:12(%di)
+	jne	done
+	pushl	%ebx
+	movl	%cs:base, %ebx
+	subl	%es:(%di), %ebx
+	jb	6f
+	cmpl	%es:8(%di), %ebx
+	jae	6f
+	movl	%ebx, %es:8(%di)
+	popl	%ebx
+	movzwl	%bp, %ebx
+	orl	$RANGE << 16, %ebx
 	jmp	done
-ours:
+6:	popl	%ebx
+	jmp	done
+range:
 	movl	%cs:base, %eax
 	movl	%eax, %es:(%di)
 	movl	%cs:length, %eax
@@ -107,17 +137,37 @@ ours:
 	xorl	%eax, %eax
 	movl	%eax, %es:4(%di)
 	movl	%eax, %es:12(%di)
-	movl	$E820_RESERVED, %es:16(%di)
+	movl	$RESERVED, %es:16(%di)
 	movl	$20, %ecx
-	xorl	%ebx, %ebx
+	movzwl	%bp, %ebx
+	orl	$REST << 16, %ebx
 	movl	$SMAP, %eax
+	jmp	done
+rest:
+	movzwl	%bp, %ebx
+	pushfw
+	lcallw	*%cs:old_int15
+	jc	failed
+	pushl	%eax
+	pushl	%ebx
+	movl	%cs:base, %ebx
+	addl	%cs:length, %ebx
+	movl	%es:(%di), %eax
+	addl	%es:8(%di), %eax
+	subl	%ebx, %eax
+	movl	%ebx, %es:(%di)
+	movl	%eax, %es:8(%di)
+	popl	%ebx
+	popl	%eax
 done:
+	popl	%ebp
 	pushw	%bp
 	movw	%sp, %bp
 	andw	$~1, 6(%bp)		/* carry in the caller's flags: clear is success */
 	popw	%bp
 	iretw
 failed:
+	popl	%ebp
 	pushw	%bp
 	movw	%sp, %bp
 	orw	$1, 6(%bp)

@@ -29,7 +29,7 @@ expect "free 2 MiB pages" 16 cat "${page%nr_hugepages}free_hugepages"
 # The tap shows the queues that the guest's driver asked for; QEMU holds all of them.
 queues() { find "/proc/$pid/fd" -lname /dev/vhost-net | wc -l; }
 expect "vhost queues" 2 queues
-cat "/proc/$pid"/task/*/comm | grep -q "^vhost-$pid" || fail "no vhost thread"
+grep -qs "^vhost-$pid" "/proc/$pid"/task/*/comm || fail "no vhost thread"
 
 start=$(date +%s%N)
 lab-guest start plain --vcpus 1 || fail "the plain guest did not start"

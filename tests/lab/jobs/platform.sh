@@ -31,6 +31,7 @@ expect "2 MiB pages of node 0" 0 cat $node/node0/hugepages/hugepages-2048kB/nr_h
 # Milliwatts go in where the meter's firmware would put them; the driver keeps a
 # reading for a second.
 meter=$(echo /sys/class/hwmon/hwmon*/device/power1_average)
+expect "power meter before" 142000000 cat "$meter"
 set_power 123456
 expect "power meter in microwatts" 123456000 cat "$meter"
 

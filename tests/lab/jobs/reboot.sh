@@ -8,6 +8,7 @@
 
 case $LAB_BOOT in
 1)
+	expect "platform profile" 4 cat /sys/firmware/acpi/pm_profile
 	! grep -q amd_pstate= /proc/cmdline || fail "the word is there before the change"
 	[ ! -e /sys/devices/system/cpu/amd_pstate ] || fail "amd_pstate loaded by itself with a server's profile"
 	echo 'GRUB_CMDLINE_LINUX_DEFAULT="$GRUB_CMDLINE_LINUX_DEFAULT amd_pstate=guided"' >/etc/default/grub.d/zz-test.cfg

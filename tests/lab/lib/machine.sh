@@ -160,7 +160,7 @@ numa_arguments() {
 # and TCG has not is off, since a forced feature would be missing when it is used.
 # Without the hypervisor bit the kernel takes this for the bare metal it stands for.
 cpu_model() {
-	local feature model=EPYC-Milan,hypervisor=off,svm=on,npt=on,x-force-features=on,topoext=on
+	local feature model=EPYC-Milan,hypervisor=off,svm=on,npt=on,x-force-features=on,topoext=on,invtsc=on
 	for feature in pcid invpcid xsavec xsaves misalignsse osvw perfctr-core fxsr-opt clzero nrip-save; do
 		model+=,$feature=off
 	done

@@ -74,5 +74,5 @@ why_not() {
 		[ -e "$LAB_KEYRING" ] || missing+=("debian-archive-keyring")
 		[ ${#missing[@]} -gt 0 ] || find_mirrors || { echo "apt here has no Debian mirror to build the image from"; return 1; }
 	fi
-	[ ${#missing[@]} -eq 0 ] || { echo "missing: ${missing[*]}"; return 1; }
+	[ ${#missing[@]} -eq 0 ] || { echo "missing: ${missing[*]} (docs/lab.md names the packages)"; return 1; }
 }

@@ -270,7 +270,10 @@ static void fill_kept(struct solving *solving, int v)
 		if (vm->now[i] > 0)
 			spot.parts[spot.part_count++] = (struct place_part){.ccx = i, .cores = vm->now[i]};
 	}
-	fill_result(solving, v, &spot);
+	/* One that floats has nothing that could be priced. */
+	solving->results[v].placed = true;
+	if (spot.part_count > 0)
+		fill_result(solving, v, &spot);
 	solving->results[v].bound = solving->results[v].cost;
 }
 

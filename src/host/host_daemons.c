@@ -2,13 +2,11 @@
 /* Owns finding out which services run that write the knobs hvtune looks at. */
 #include "host_daemons.h"
 
-#include <ctype.h>
-
 #include "host.h"
+#include "host_process.h"
 #include "text.h"
 
-/* On a machine with more processes than this the scan stops; it is only done where there is no systemd. */
-enum { PROCESS_LIMIT = 20000, COMM_LENGTH = 15 };
+enum { COMM_LENGTH = 15 };
 
 static const struct known_daemon {
 	const char *name, *writes;
@@ -107,14 +105,10 @@ static bool runs_script(const struct sys_look *cmdline, const char *name)
 }
 
 /* Note which daemon a process is, if any. */
-static void look_at_process(struct host *host, const char *pid)
+static void look_at_process(void *context, const char *pid, const char *name)
 {
-	const struct sys_look *comm = sys_read(host->sys, "/proc/%s/comm", pid);
+	struct host *host = context;
 	struct host_daemons *daemons = &host->daemons;
-
-	if (comm->state != SYS_VALUE)
-		return;
-	const char *name = text_trim(host->arena, comm->data);
 	bool interpreted = text_starts(name, "python");
 	const struct sys_look *cmdline = interpreted ? sys_read(host->sys, "/proc/%s/cmdline", pid) : NULL;
 
@@ -124,7 +118,8 @@ static void look_at_process(struct host *host, const char *pid)
 					 : strncmp(name, daemon->name, COMM_LENGTH) == 0;
 
 		if (is_it)
-			daemon->running = fact_switch("daemons.running", true, comm->path);
+			daemon->running =
+			    fact_switch("daemons.running", true, arena_printf(host->arena, "/proc/%s/comm", pid));
 	}
 }
 
@@ -134,20 +129,12 @@ static void look_at_process(struct host *host, const char *pid)
  */
 static void scan_processes(struct host *host)
 {
-	const struct sys_look *proc = sys_list(host->sys, "/proc");
 	struct host_daemons *daemons = &host->daemons;
 	bool sees_all = sys_read(host->sys, "/proc/1/comm")->state == SYS_VALUE && !fact_known(&host->os.container);
-	size_t count = 0;
+	size_t count = host_each_process(host, look_at_process, host);
 
-	if (proc->state != SYS_VALUE)
-		return;
-	for (size_t i = 0; i < proc->size && count < PROCESS_LIMIT; i++)
-		if (isdigit((unsigned char)proc->names[i][0])) {
-			look_at_process(host, proc->names[i]);
-			count++;
-		}
 	daemons->looked = count > 0;
-	sees_all = sees_all && count < PROCESS_LIMIT;
+	sees_all = sees_all && count < HOST_PROCESS_LIMIT;
 	for (int i = 0; sees_all && i < daemons->count; i++)
 		if (!fact_known(&daemons->list[i].running) && !known_daemons[i].runs_once)
 			daemons->list[i].running = fact_switch("daemons.running", false, "/proc");

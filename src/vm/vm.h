@@ -56,6 +56,12 @@ struct vm_iothread {
 	struct vm_place place;
 };
 
+/* A worker of vhost: a thread of QEMU since Linux 6.4, a kernel thread before. */
+struct vm_vhost {
+	int tid;
+	struct vm_set running;
+};
+
 /* <hugepages/> without a page is one entry of size 0. */
 struct vm_pages {
 	int64_t size_kib;    /* 0: the host's default size */
@@ -184,6 +190,8 @@ struct vm {
 	struct vm_iothread *iothreads;
 	int iothread_count;	   /* entries, declared or pinned */
 	struct vm_set cgroup_cpus; /* cpuset.cpus.effective of its scope */
+	struct vm_vhost *vhosts;   /* running: one for each queue pair of NICs with vhost */
+	int vhost_count;
 
 	int64_t memory_kib;	    /* 0 unknown */
 	int64_t current_memory_kib; /* what the balloon leaves at start; 0: not given */
@@ -202,7 +210,8 @@ struct vm {
 	int memnode_count;
 	struct vm_cell *cells;
 	int cell_count;
-	int64_t *node_kib; /* running: memory on each host node of host->topology.nodes; NULL unknown */
+	int64_t *node_kib;	/* running: memory on each host node of host->topology.nodes; NULL unknown */
+	int64_t *node_huge_kib; /* the same, of hugetlb pages only */
 
 	const char *hyperv_mode;	       /* "custom", "passthrough", "host-model"; NULL: no enlightenments */
 	const char *ioapic;		       /* "kvm", "qemu" (split irqchip), "off" (no irqchip in KVM); NULL */

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns VMs that run: the processes of QEMU on a host, whoever started them, each with its threads and where they may
+ * run, its control group and the nodes that its memory lies on. Everything is read through the host's door.
+ *
+ * Sources: names of QEMU's threads ("CPU 0/KVM", "IO name"), of vhost's ("vhost-PID"; a thread of QEMU since Linux 6.4,
+ * a kernel thread in QEMU's control group before), numa_maps in proc(5).
+ */
+#ifndef HVTUNE_VM_PROCESS_H
+#define HVTUNE_VM_PROCESS_H
+
+#include "vm.h"
+
+/*
+ * The running VMs, in the order of their process numbers. The array is in `arena`; each VM is its own and is freed by
+ * vm_running_free(). What was declared is from the command line of the process. A VM of which something cannot be
+ * read (threads without names, memory of another user's process) has it as not given, and says so in its notes.
+ *
+ * Where KVM is not loaded or has no users there are none, and nothing is looked at. Else they are found by KVM's
+ * directory in debugfs, which only root sees and which lists all; or in the control groups of libvirt and Proxmox; or,
+ * where those have none, by the names of all processes. VMs that are emulated without KVM are found by the last two
+ * only.
+ */
+int vm_running(struct host *host, struct arena *arena, struct vm ***ret, int *ret_count, struct err *err);
+
+/* Free the VMs of such an array; NULL is taken. */
+void vm_running_free(struct vm **list, int count);
+
+#endif

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns tests of running VMs: found in every way, threads by their names, control groups of both kinds, memory. */
+#include "text.h"
+#include "tree.h"
+#include "unit.h"
+#include "vm_process.h"
+
+enum { MAIN = 1000 };
+
+struct found {
+	struct arena *arena;
+	struct vm **list;
+	int count;
+};
+
+static struct found find(struct tree *tree)
+{
+	struct found found = {.arena = arena_new()};
+
+	assert_int_equal(vm_running(tree_host(tree), found.arena, &found.list, &found.count, NULL), 0);
+	return found;
+}
+
+static void drop(struct found *found)
+{
+	vm_running_free(found->list, found->count);
+	(void)arena_free(found->arena);
+}
+
+static struct tree *machine(const char *users)
+{
+	struct tree *tree = tree_new(NULL);
+
+	tree_add_amd(tree, 16, 8, 25, 17);
+	if (users)
+		tree_write(tree, "/sys/module/kvm_amd/refcnt", users);
+	return tree;
+}
+
+/* The command line of a process: blanks become NULs. */
+static void write_cmdline(struct tree *tree, int pid, const char *words)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	char *argv = arena_strdup(arena, words);
+	size_t size = strlen(argv) + 1;
+
+	for (size_t i = 0; i < size; i++)
+		argv[i] = argv[i] == ' ' ? '\0' : argv[i];
+	tree_write_bytes(tree, arena_printf(arena, "/proc/%d/cmdline", pid), argv, size);
+}
+
+static void write_thread(struct tree *tree, int pid, int tid, const char *name, const char *cpus)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+
+	tree_write(tree, arena_printf(arena, "/proc/%d/task/%d/comm", pid, tid), arena_printf(arena, "%s\n", name));
+	tree_write(tree, arena_printf(arena, "/proc/%d/task/%d/status", pid, tid),
+		   arena_printf(arena, "Name:\t%s\nCpus_allowed:\tff\nCpus_allowed_list:\t%s\nMems_allowed_list:\t0\n",
+				name, cpus));
+}
+
+static void write_guest(struct tree *tree, int pid)
+{
+	write_cmdline(tree, pid,
+		      "/usr/bin/qemu-system-x86_64 -name guest=web,debug-threads=on -smp 2 -m 2048 "
+		      "-object {\"qom-type\":\"iothread\",\"id\":\"iothread1\"} "
+		      "-netdev {\"type\":\"tap\",\"fds\":\"3:4\",\"vhost\":true,\"id\":\"n\"} "
+		      "-device virtio-net-pci,netdev=n");
+	write_thread(tree, pid, pid, "qemu-system-x86", "0-1");
+	write_thread(tree, pid, pid + 1, "CPU 0/KVM", "8");
+	write_thread(tree, pid, pid + 2, "CPU 1/KVM", "9-10");
+	write_thread(tree, pid, pid + 3, "IO iothread1", "2");
+	write_thread(tree, pid, pid + 4, "IO mon_iothread", "0-15");
+	write_thread(tree, pid, pid + 5, "worker", "0-15");
+}
+
+static void assert_list(const struct vm_set *set, const char *expected)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+
+	assert_true(set->given);
+	assert_string_equal(cpuset_format(arena, &set->set), expected);
+}
+
+static bool has_note(const struct vm *vm, const char *text)
+{
+	for (int i = 0; i < vm->note_count; i++)
+		if (strstr(vm->notes[i].text, text))
+			return true;
+	return false;
+}
+
+#define SCOPE "/sys/fs/cgroup/machine.slice/machine-qemu\\x2d1\\x2dweb.scope"
+
+static void test_libvirt(void **state)
+{
+	struct tree *tree = machine("9\n");
+
+	(void)state;
+	write_guest(tree, MAIN);
+	write_thread(tree, MAIN, MAIN + 6, "vhost-1000", "0-1");
+	write_thread(tree, MAIN, MAIN + 7, "vhost-1000", "0-1");
+	write_cmdline(tree, 1200, "/usr/bin/swtpm socket");
+	tree_write(tree, SCOPE "/libvirt/cgroup.procs", "1000\n1200\n");
+	tree_write(tree, SCOPE "/cpuset.cpus.effective", "0-11\n");
+	tree_write(tree, "/sys/fs/cgroup/machine.slice/libpod-1.scope/cgroup.procs", "1\n");
+	tree_write(tree, "/proc/1000/cgroup", "0::/machine.slice/machine-qemu\\x2d1\\x2dweb.scope/libvirt/emulator\n");
+	tree_write(tree, "/proc/1000/numa_maps",
+		   "55d0 default heap anon=3 dirty=3 N0=3 kernelpagesize_kB=4\n"
+		   "7f00 bind:0 file=/dev/hugepages/x huge dirty=512 N0=512 N7=1 kernelpagesize_kB=2048\n"
+		   "7f01 default file=/lib/x.so\n");
+	struct found found = find(tree);
+
+	assert_int_equal(found.count, 1);
+	const struct vm *vm = found.list[0];
+
+	assert_string_equal(vm->name, "web");
+	assert_string_equal(vm->path, "/proc/1000");
+	assert_int_equal(vm->pid, MAIN);
+	assert_int_equal(vm->source, VM_QEMU_PROCESS);
+	assert_int_equal(vm->state, VM_STATE_RUNNING);
+	assert_int_equal(vm->vcpu_max, 2);
+	assert_int_equal(vm->vcpus[1].tid, MAIN + 2);
+	assert_list(&vm->vcpus[0].running, "8");
+	assert_list(&vm->vcpus[1].running, "9-10");
+	assert_false(vm->vcpus[0].pin.given);
+	assert_list(&vm->emulator_running, "0-1");
+	assert_int_equal(vm->iothreads[0].tid, MAIN + 3);
+	assert_list(&vm->iothreads[0].running, "2");
+	assert_int_equal(vm->vhost_count, 2);
+	assert_list(&vm->vhosts[1].running, "0-1");
+	assert_list(&vm->cgroup_cpus, "0-11");
+	assert_int_equal(vm->node_kib[0], 512 * 2048 + 12);
+	assert_int_equal(vm->node_huge_kib[0], 512 * 2048);
+	assert_int_equal(vm->note_count, 0);
+	drop(&found);
+	tree_free(tree);
+}
+
+static void test_proxmox(void **state)
+{
+	struct tree *tree = machine("9\n");
+
+	(void)state;
+	write_cmdline(tree, 2000,
+		      "/usr/bin/kvm -id 105 -name db -smp 1 -object iothread,id=iothread-virtio0 "
+		      "-object iothread,id=iothread-virtio1 -netdev type=tap,id=net0,vhost=on "
+		      "-device virtio-net-pci,netdev=net0");
+	write_thread(tree, 2000, 2000, "kvm", "0-15");
+	write_thread(tree, 2000, 2001, "IO iothread-vir", "3");
+	write_thread(tree, 2000, 2002, "IO iothread-vir", "4");
+	write_thread(tree, 2000, 2003, "CPU 0/KVM", "5");
+	tree_write(tree, "/sys/fs/cgroup/qemu.slice/105.scope/cgroup.procs", "2000\n");
+	tree_write(tree, "/sys/fs/cgroup/qemu.slice/cpuset.cpus.effective", "0-15\n");
+	/* A kernel thread of a Linux before 6.4, in the group of its owner. */
+	tree_write(tree, "/sys/fs/cgroup/qemu.slice/105.scope/cgroup.threads", "2000\n2001\n2050\nx\n");
+	tree_write(tree, "/proc/2050/comm", "vhost-2000\n");
+	tree_write(tree, "/proc/2050/status", "Name:\tvhost-2000\nCpus_allowed_list:\t6-7\n");
+	tree_write(tree, "/proc/2000/cgroup", "0::/qemu.slice/105.scope\n");
+	struct found found = find(tree);
+
+	assert_int_equal(found.count, 1);
+	const struct vm *vm = found.list[0];
+
+	assert_string_equal(vm->name, "db");
+	assert_string_equal(vm->type, "kvm");
+	assert_int_equal(vm->iothreads[0].tid, 2001);
+	assert_list(&vm->iothreads[1].running, "4");
+	assert_int_equal(vm->vhost_count, 1);
+	assert_int_equal(vm->vhosts[0].tid, 2050);
+	assert_list(&vm->vhosts[0].running, "6-7");
+	assert_list(&vm->cgroup_cpus, "0-15");
+	assert_null(vm->node_kib);
+	drop(&found);
+	tree_free(tree);
+}
+
+static void test_cgroup_v1(void **state)
+{
+	struct tree *tree = machine("9\n");
+
+	(void)state;
+	write_guest(tree, MAIN);
+	tree_write(tree, "/sys/fs/cgroup/systemd/machine.slice/machine-qemu\\x2d1\\x2dweb.scope/cgroup.procs",
+		   "1000\n");
+	tree_write(tree, "/proc/1000/cgroup",
+		   "12:cpuset:/machine.slice/machine-qemu\\x2d1\\x2dweb.scope/emulator\n3:cpu,cpuacct:/x\n0::/y\n");
+	tree_write(tree, "/sys/fs/cgroup/cpuset/machine.slice/machine-qemu\\x2d1\\x2dweb.scope/cpuset.effective_cpus",
+		   "4-7\n");
+	struct found found = find(tree);
+
+	assert_int_equal(found.count, 1);
+	assert_list(&found.list[0]->cgroup_cpus, "4-7");
+	drop(&found);
+	tree_free(tree);
+}
+
+static void test_all_processes(void **state)
+{
+	struct tree *tree = machine(NULL);
+
+	(void)state;
+	write_guest(tree, MAIN);
+	tree_write(tree, "/proc/1000/comm", "qemu-system-x86\n");
+	/* Not named by old versions of QEMU. */
+	write_cmdline(tree, 990, "qemu-system-x86_64 -smp 2 -name old");
+	tree_write(tree, "/proc/990/comm", "qemu-system-x86\n");
+	write_thread(tree, 990, 990, "qemu-system-x86", "0-15");
+	write_thread(tree, 990, 991, "qemu-system-x86", "0-15");
+	tree_write(tree, "/proc/7/comm", "kvm\n"); /* a kernel thread: no command line */
+	tree_write_bytes(tree, "/proc/7/cmdline", "", 0);
+	struct found found = find(tree);
+
+	assert_int_equal(found.count, 2);
+	assert_string_equal(found.list[0]->name, "old");
+	assert_int_equal(found.list[0]->vcpus[0].tid, 0);
+	assert_false(found.list[0]->vcpus[0].running.given);
+	assert_true(has_note(found.list[0], "have no names"));
+	assert_string_equal(found.list[1]->name, "web");
+	drop(&found);
+	tree_free(tree);
+}
+
+static void test_debugfs_lists_all(void **state)
+{
+	struct tree *tree = machine("9\n");
+
+	(void)state;
+	write_guest(tree, MAIN);
+	write_guest(tree, 3000);
+	write_guest(tree, 4000);
+	tree_write(tree, "/sys/kernel/debug/kvm/1000-14/", "");
+	tree_write(tree, "/sys/kernel/debug/kvm/3000-22/", "");
+	tree_write(tree, "/sys/kernel/debug/kvm/exits", "0\n");
+	tree_write(tree, "/proc/4000/comm", "qemu-system-x86\n");
+	struct found found = find(tree);
+
+	assert_int_equal(found.count, 2);
+	assert_int_equal(found.list[1]->pid, 3000);
+	drop(&found);
+	tree_free(tree);
+}
+
+static void test_costs_nothing_without_vms(void **state)
+{
+	static const char *const users[] = {"0\n", NULL};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(users); i++) {
+		struct tree *tree = machine(users[i]);
+		struct host *host = tree_host(tree);
+		size_t before = sys_look_count(host->sys);
+		struct found found = find(tree);
+
+		assert_int_equal(found.count, 0);
+		/* Without a count of KVM's users the groups are looked for. */
+		assert_in_range(sys_look_count(host->sys) - before, 0, users[i] ? 0 : 12);
+		drop(&found);
+		tree_free(tree);
+	}
+}
+
+static void test_garbage(void **state)
+{
+	struct tree *tree = machine("9\n");
+
+	(void)state;
+	write_cmdline(tree, MAIN, "/usr/bin/qemu-system-x86_64 -smp 1000000");
+	write_thread(tree, MAIN, MAIN, "qemu-system-x86", "zero");
+	write_thread(tree, MAIN, MAIN + 1, "CPU 3/KVM", "4");
+	write_thread(tree, MAIN, MAIN + 2, "CPU 99999999999/KVM", "4");
+	write_thread(tree, MAIN, MAIN + 3, "CPU x/KVM", "4");
+	tree_write(tree, "/proc/1000/task/abc/comm", "CPU 0/KVM\n");
+	tree_write(tree, "/proc/1000/cgroup", "::::\n0\n\n0::/../../etc\n");
+	tree_write(tree, "/proc/1000/numa_maps",
+		   "x N0=99999999999999999999 kernelpagesize_kB=4\nN0=1\nx N0 N= N9999999999=1 kernelpagesize_kB=-3\n"
+		   "y N0=7 kernelpagesize_kB=4");
+	tree_write(tree, SCOPE "/cgroup.procs", "1000\n-5\n99999999999999\nabc\n\n");
+	struct found found = find(tree);
+
+	assert_int_equal(found.count, 1);
+	const struct vm *vm = found.list[0];
+
+	assert_true(has_note(vm, "is not understood"));
+	assert_int_equal(vm->vcpu_max, 4);
+	assert_int_equal(vm->vcpus[3].tid, MAIN + 1);
+	assert_int_equal(vm->vcpus[0].tid, 0);
+	assert_false(vm->emulator_running.given);
+	assert_string_equal(vm->emulator_running.text, "zero");
+	assert_false(vm->cgroup_cpus.given);
+	assert_int_equal(vm->node_kib[0], 28);
+	drop(&found);
+	tree_free(tree);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_all_processes),
+	    cmocka_unit_test(test_cgroup_v1),
+	    cmocka_unit_test(test_costs_nothing_without_vms),
+	    cmocka_unit_test(test_debugfs_lists_all),
+	    cmocka_unit_test(test_garbage),
+	    cmocka_unit_test(test_libvirt),
+	    cmocka_unit_test(test_proxmox),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -110,7 +110,43 @@ int place_request_of_vm(struct arena *arena, const struct host *host, const stru
 	return 0;
 }
 
+bool place_request_wants_even(const struct host *host, const struct place_request *request)
+{
+	const struct host_topology *topology = &host->topology;
+	bool exposed = request->smt == PLACE_SMT_THREADS && topology->threads_per_core > 1;
+	int cores = exposed ? (request->vcpus + 1) / 2 : request->vcpus, l3_most = 0, most = 0;
+	bool by_package = fact_known(&topology->l3_as_numa) && topology->l3_as_numa.number;
+
+	for (int i = 0; i < topology->l3_count; i++)
+		l3_most = MAX_OF(l3_most, topology->l3s[i].core_count);
+	for (int i = 0; !by_package && i < topology->node_count; i++)
+		most = MAX_OF(most, cpuset_count(&topology->nodes[i].cpus) / MAX_OF(topology->threads_per_core, 1));
+	for (int i = 0; by_package && i < topology->package_count; i++)
+		most = MAX_OF(most, topology->packages[i].core_count);
+	return topology->l3_known && cores > l3_most && cores <= most;
+}
+
 /* ---- layouts ---- */
+
+const int64_t *place_memory(struct arena *arena, const struct place_plan *plan, int index)
+{
+	enum { MIB = 1024 }; /* what QEMU and libvirt round cells to */
+	const struct place_vm_plan *vm = &plan->vms[index];
+	int64_t *kib = ARENA_ARRAY(arena, (size_t)MAX_OF(plan->os_node_count, 1), int64_t);
+	int64_t left = vm->request->memory_kib;
+	int last = -1;
+
+	if (!vm->memory_kib || left <= 0)
+		return NULL;
+	for (int i = 0; i < plan->os_node_count; i++)
+		if (vm->memory_kib[i] > 0)
+			last = i;
+	for (int i = 0; i <= last; i++) {
+		kib[i] = i == last ? left : MIN_OF(vm->memory_kib[i] / MIB * MIB, left);
+		left -= kib[i];
+	}
+	return kib;
+}
 
 /* The node of the plan that the CPU is in, or -1. */
 static int plan_node_of(const struct place_plan *plan, int cpu)
@@ -121,13 +157,13 @@ static int plan_node_of(const struct place_plan *plan, int cpu)
 	return -1;
 }
 
-static int64_t memory_on(const struct place_plan *plan, const struct place_vm_plan *vm, const struct cpuset *os_nodes)
+static int64_t memory_on(const struct place_plan *plan, const int64_t *memory_kib, const struct cpuset *os_nodes)
 {
 	int64_t kib = 0;
 
-	for (int i = 0; vm->memory_kib && i < plan->os_node_count; i++)
+	for (int i = 0; memory_kib && i < plan->os_node_count; i++)
 		if (cpuset_has(os_nodes, plan->os_nodes[i]))
-			kib += vm->memory_kib[i];
+			kib += memory_kib[i];
 	return kib;
 }
 
@@ -153,9 +189,10 @@ static const int *distances_of(struct arena *arena, const struct place_plan *pla
 }
 
 /* A cell for each node of the plan that has vCPUs, in the order of the first vCPU; none when there is only one. */
-static void add_cells(struct arena *arena, const struct place_plan *plan, const struct place_vm_plan *vm,
-		      struct vm_layout *layout)
+static void add_cells(struct arena *arena, const struct place_plan *plan, int index, struct vm_layout *layout)
 {
+	const struct place_vm_plan *vm = &plan->vms[index];
+	const int64_t *memory_kib = place_memory(arena, plan, index);
 	int node_count = plan->problem->node_count, count = 0;
 	int *cell_of = ARENA_ARRAY(arena, (size_t)node_count, int);
 	struct vm_layout_cell *cells = ARENA_ARRAY(arena, (size_t)node_count, struct vm_layout_cell);
@@ -169,7 +206,7 @@ static void add_cells(struct arena *arena, const struct place_plan *plan, const 
 			return;
 		if (!cell_of[node]) {
 			cells[count].host_nodes = cpuset_and(&plan->nodes[node].os_nodes, &vm->os_nodes);
-			cells[count].memory_kib = memory_on(plan, vm, &plan->nodes[node].os_nodes);
+			cells[count].memory_kib = memory_on(plan, memory_kib, &plan->nodes[node].os_nodes);
 			cell_of[node] = ++count;
 		}
 		cpuset_add(&cells[cell_of[node] - 1].vcpus, i);
@@ -230,7 +267,7 @@ struct vm_layout place_layout(struct arena *arena, const struct place_plan *plan
 	if (request->memory_kib > 0) {
 		layout.page_kib = vm->page_kib;
 		layout.nodes = vm->os_nodes;
-		add_cells(arena, plan, vm, &layout);
+		add_cells(arena, plan, index, &layout);
 	}
 	return layout;
 }

@@ -37,6 +37,16 @@ int place_request_of_words(struct arena *arena, const struct host *host, const c
 /* What the words are, for help and messages: "threads=1|2, pages=4K|2M|1G, ...". */
 extern const char place_vm_words[];
 
+/*
+ * Is the VM larger than an L3 group but not than a node? Then equal parts let the dies of the guest show its L3 groups,
+ * which a guest's scheduler needs to know more than it needs the few ns that unequal parts save.
+ */
+bool place_request_wants_even(const struct host *host, const struct place_request *request);
+
+/* Memory of VM `index` by OS node, plan->os_node_count entries whose sum is that of the VM; NULL when it has none. The
+ * plan's own are whole pages of every node, in sum more. */
+const int64_t *place_memory(struct arena *arena, const struct place_plan *plan, int index);
+
 /* The layout of VM `index` of the plan, which must be placed. */
 struct vm_layout place_layout(struct arena *arena, const struct place_plan *plan, int index, enum place_vm_smt smt);
 

@@ -3,7 +3,7 @@
 
 _hvtune() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check show explain lint capture help" options
+    local commands="check show explain lint place capture help" options
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
@@ -15,6 +15,10 @@ _hvtune() {
     show) options="--host --json --svg --list --timing --help" ;;
     explain) options="--list --json --markdown --help" ;;
     lint) options="--kind --host --json --all --timing --help" ;;
+    place)
+        options="--new --name --count --file --policy --repin --move --max-excess --even --smt --reserve --what-if"
+        options+=" --format --plan --apply --host --json --svg --timing --help"
+        ;;
     capture) options="--output --force --host --timing --help" ;;
     help)
         mapfile -t COMPREPLY < <(compgen -W "${commands% help}" -- "$word")
@@ -23,12 +27,28 @@ _hvtune() {
     *) return ;;
     esac
     case $before in
-    --host | -H | --svg | --output | -o)
+    --host | -H | --svg | --output | -o | --file)
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
         ;;
     --kind | -k)
         mapfile -t COMPREPLY < <(compgen -W "cmdline entry grub modprobe tuned tuned-log" -- "$word")
+        return
+        ;;
+    --policy | -p)
+        mapfile -t COMPREPLY < <(compgen -W "pack spread power cache frequency" -- "$word")
+        return
+        ;;
+    --smt)
+        mapfile -t COMPREPLY < <(compgen -W "exposed isolated one-per-core" -- "$word")
+        return
+        ;;
+    --what-if)
+        mapfile -t COMPREPLY < <(compgen -W "nps=1 nps=2 nps=4 l3-as-numa" -- "$word")
+        return
+        ;;
+    --format)
+        mapfile -t COMPREPLY < <(compgen -W "text xml diff virsh qm qemu" -- "$word")
         return
         ;;
     esac

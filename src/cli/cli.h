@@ -25,6 +25,21 @@ enum cli_option_id {
 	OPTION_FORCE,
 	OPTION_LIST,
 	OPTION_KIND,
+	OPTION_FILE,
+	OPTION_NEW,
+	OPTION_NAME,
+	OPTION_COPIES,
+	OPTION_POLICY,
+	OPTION_REPIN,
+	OPTION_MOVE,
+	OPTION_MAX_EXCESS,
+	OPTION_EVEN,
+	OPTION_SMT,
+	OPTION_RESERVE,
+	OPTION_WHAT_IF,
+	OPTION_FORMAT,
+	OPTION_PLAN,
+	OPTION_APPLY,
 	OPTION_COUNT,
 };
 
@@ -92,6 +107,7 @@ int cmd_capture(struct cli *cli);
 int cmd_check(struct cli *cli);
 int cmd_explain(struct cli *cli);
 int cmd_lint(struct cli *cli);
+int cmd_place(struct cli *cli);
 int cmd_show(struct cli *cli);
 
 #endif

@@ -10,12 +10,39 @@ const struct cli_option cli_options[] = {
     {OPTION_JSON, "json", 'j', NULL, "print JSON"},
     {OPTION_ALL, "all", 'a', NULL, "print notes, good points and undecided checks too"},
     {OPTION_TIMING, "timing", 0, NULL, "print to standard error where the time went"},
-    {OPTION_SVG, "svg", 0, "FILE", "write the topology as a picture to FILE (- for standard output)"},
+    {OPTION_SVG, "svg", 0, "FILE", "write a picture of the host to FILE (- for standard output)"},
     {OPTION_OUTPUT, "output", 'o', "FILE", "write the archive to FILE (.tar.xz, .tar.zst, .tar.gz or .tar)"},
     {OPTION_FORCE, "force", 'f', NULL, "overwrite FILE if it exists"},
     {OPTION_MARKDOWN, "markdown", 0, NULL, "print the page as Markdown"},
     {OPTION_LIST, "list", 'l', NULL, "list what there is"},
     {OPTION_KIND, "kind", 'k', "KIND", "take the file as KIND: cmdline, entry, grub, modprobe, tuned or tuned-log"},
+    {OPTION_FILE, "file", 0, "FILE",
+     "place the VM of this file too: libvirt XML, Proxmox configuration or QEMU command line; may be repeated"},
+    {OPTION_NEW, "new", 'n', "VM",
+     "place a VM that does not exist yet: 16vcpu,64G and, as wanted, threads=1|2, pages=4K|2M|1G, device=ADDRESS, "
+     "prefer=cache|frequency, nodes=N, apart=ccx|node|socket, overcommit=N, priority=N, name=NAME, count=N; may be "
+     "repeated"},
+    {OPTION_NAME, "name", 0, "NAME", "the name of the new VM"},
+    {OPTION_COPIES, "count", 0, "N", "so many of the new VM"},
+    {OPTION_POLICY, "policy", 'p', "POLICY",
+     "pack: keep large holes for the next VM (the usual); spread: few neighbours in each L3; power: leave whole dies "
+     "empty; cache or frequency: VMs want the cores with the large L3 or the high clock"},
+    {OPTION_REPIN, "repin", 0, NULL, "VMs that have a place may get other CPUs of the same nodes"},
+    {OPTION_MOVE, "move", 0, NULL, "VMs that have a place may move to other nodes, with their memory"},
+    {OPTION_MAX_EXCESS, "max-excess", 0, "NS",
+     "rather no place than one with more ns per core than the VM would have alone on the host"},
+    {OPTION_EVEN, "even", 0, NULL,
+     "insist on equal parts over the fewest L3 groups, so that the guest can be shown them"},
+    {OPTION_SMT, "smt", 0, "USE",
+     "exposed: two vCPUs a core, as threads; isolated: one, the sibling idle; one-per-core: one, the sibling for the "
+     "VM's emulator and I/O threads. Without it as the VM declares, else exposed"},
+    {OPTION_RESERVE, "reserve", 0, "CORES",
+     "whole cores of each node that stay with the host (1, or 2 from 64 cores a node), or their CPUs as a list"},
+    {OPTION_WHAT_IF, "what-if", 0, "CHANGE", "plan for a changed BIOS setting: nps=1, nps=2, nps=4 or l3-as-numa"},
+    {OPTION_FORMAT, "format", 0, "FORM",
+     "text, or the change itself: xml, diff (of the XML), virsh, qm (Proxmox) or qemu"},
+    {OPTION_PLAN, "plan", 0, NULL, "print only what is to be done, in order"},
+    {OPTION_APPLY, "apply", 0, NULL, "refused: this version changes nothing"},
     {0, NULL, 0, NULL, NULL},
 };
 
@@ -23,6 +50,11 @@ static const enum cli_option_id check_options[] = {OPTION_HOST, OPTION_JSON, OPT
 static const enum cli_option_id show_options[] = {OPTION_HOST, OPTION_JSON, OPTION_SVG, OPTION_LIST, OPTION_TIMING, 0};
 static const enum cli_option_id explain_options[] = {OPTION_LIST, OPTION_JSON, OPTION_MARKDOWN, 0};
 static const enum cli_option_id lint_options[] = {OPTION_KIND, OPTION_HOST, OPTION_JSON, OPTION_ALL, OPTION_TIMING, 0};
+static const enum cli_option_id place_options[] = {OPTION_NEW,	  OPTION_NAME,	OPTION_COPIES,	OPTION_FILE,
+						   OPTION_POLICY, OPTION_REPIN, OPTION_MOVE,	OPTION_MAX_EXCESS,
+						   OPTION_EVEN,	  OPTION_SMT,	OPTION_RESERVE, OPTION_WHAT_IF,
+						   OPTION_FORMAT, OPTION_PLAN,	OPTION_APPLY,	OPTION_HOST,
+						   OPTION_JSON,	  OPTION_SVG,	OPTION_TIMING,	0};
 static const enum cli_option_id capture_options[] = {OPTION_OUTPUT, OPTION_FORCE, OPTION_HOST, OPTION_TIMING, 0};
 
 const struct cli_command cli_commands[] = {
@@ -42,6 +74,11 @@ const struct cli_command cli_commands[] = {
      "code "
      "1 when there is a failure or a warning.",
      lint_options, cmd_lint},
+    {"place", "[VM...]", "say where VMs run best, how good that is, and what to change",
+     "Places VMs on cores, L3 groups and NUMA nodes: those of files, new ones, and those of the host; with names only "
+     "these, the others are kept where they are. Says why, how far from the best that can be, and prints the change in "
+     "the words of libvirt, Proxmox or QEMU. Changes nothing. Exit code 1 when not all could be placed.",
+     place_options, cmd_place},
     {"capture", "", "write an anonymised archive of this host",
      "Writes one archive of exactly what all commands ask, with serial numbers, MAC addresses, UUIDs and names "
      "replaced. "

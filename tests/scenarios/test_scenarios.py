@@ -5,9 +5,11 @@ The scenarios: what an expert wants reported of a host, and what not, against ex
 expect.toml has a table for each scenario, with one entry for each sentence of its EXPECT.md, in order:
   must  = ["ID", ...]      the finding must be there. Forms: "a.b|a.c" one of them; "a.b @warn,fail" with one of these
                            severities; "a.b ~REGEX" with that in its title, detail or evidence;
-                           "show SUBJECT ~REGEX" the facts show it; "lint FILE: ..." the form is about lint of that input
+                           "show SUBJECT ~REGEX" the facts show it; "place ARGUMENTS ~REGEX" the plan says it; "lint FILE: ..." the form is about lint of that input
   never = ["GLOB", ...]    no finding with such an id of severity fail, warn or advice; "~REGEX" no such text in one;
-                           "any GLOB" not even as a note; "show SUBJECT ~REGEX" the facts do not show it
+                           "any GLOB" not even as a note; "show SUBJECT ~REGEX" the facts do not show it,
+                           "place ARGUMENTS ~REGEX" nor the plan
+  "A && B"                 both forms hold
   "later: REASON"          the sentence is about VMs or plans, which this version does not judge
   "wrong: REASON"          the sentence is not right, for that reason
 """
@@ -50,14 +52,25 @@ class Run:
         self.test.assert_code(done, 0)
         return done.out
 
+    def planned(self, form):
+        words, regex = re.match(r"place (.*?) ~(.*)", form, re.DOTALL).groups()
+        done = hvtune("place", "--host", self.root, *words.split(), env={"COLUMNS": "300"})
+        self.test.assert_code(done, 0)
+        self.test.assert_clean(done)
+        return re.search(regex, done.out) is not None
+
     def split(self, form):
         found = re.match(r"lint (\S+): (.*)", form)
         return (found.group(2), found.group(1)) if found else (form, None)
 
     def must(self, form):
+        if " && " in form:
+            return all(map(self.must, form.split(" && ")))
         if form.startswith("show "):
             _, subject, regex = re.match(r"(show) (\S+) ~(.*)", form).groups()
             return re.search(regex, self.shown(subject)) is not None
+        if form.startswith("place "):
+            return self.planned(form)
         form, file = self.split(form)
         found = re.match(r"(\S+)(?: @([a-z,]+))?(?: ~(.*))?$", form)
         ids, severities, regex = found.groups()
@@ -67,9 +80,13 @@ class Run:
                    for finding in self.findings(file))
 
     def never(self, form):
+        if " && " in form:
+            return all(map(self.never, form.split(" && ")))
         if form.startswith("show "):
             _, subject, regex = re.match(r"(show) (\S+) ~(.*)", form).groups()
             return re.search(regex, self.shown(subject)) is None
+        if form.startswith("place "):
+            return not self.planned(form)
         form, file = self.split(form)
         every = form.startswith("any ")
         form = form.removeprefix("any ")
@@ -100,9 +117,9 @@ class Table(Test):
     def test_every_id_exists(self):
         known = [rule["id"] for rule in hvtune("explain", "--list", "--json").json()["rules"]]
         for number, row in TABLE.items():
-            for form in row.get("must", []):
+            for form in (part for form in row.get("must", []) for part in form.split(" && ")):
                 form = re.sub(r"^lint \S+: ", "", form)
-                if form.startswith(("later: ", "wrong: ", "show ")):
+                if form.startswith(("later: ", "wrong: ", "show ", "place ")):
                     continue
                 for one in form.split()[0].split("|"):
                     self.assertTrue(fnmatch.filter(known, one), f"{number}: there is no finding {one}")

@@ -3,7 +3,7 @@ BUILD := build
 HVTUNE := $(BUILD)/src/cli/hvtune
 PREFIX ?= /usr/local
 
-.PHONY: all run test bench install clean setup format capture-test lab lab-shell
+.PHONY: all run test bench sim install clean setup format capture-test lab lab-shell
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -28,6 +28,12 @@ test:
 bench: all
 	@tools/setup bench
 	@tests/bench
+
+# The tables that placing is judged by, whole; a short run is in `make test`.
+sim: all
+	@ninja -C $(BUILD) tests/sim/place_tables tests/sim/place_churn >/dev/null
+	@$(BUILD)/tests/sim/place_tables
+	@$(BUILD)/tests/sim/place_churn
 
 install: all
 	@meson install -C $(BUILD) --no-rebuild

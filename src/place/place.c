@@ -8,7 +8,7 @@
 #include "cpuset.h"
 #include "place_internal.h"
 
-enum { EFFORT_USUAL = 300000, EXACT_STEPS = 200000 };
+enum { EFFORT_USUAL = 200000, EFFORT_FIRST = 10000, EXACT_STEPS = 200000 };
 
 static int check_host(const struct place_problem *problem, struct err *err)
 {
@@ -79,14 +79,33 @@ static int compare_descending(const void *a, const void *b)
 	return *(const int *)b - *(const int *)a;
 }
 
+/* Can so many nodes of one socket hold the VM? */
+static bool socket_fits(const struct place_state *empty, const int *by_node, int nodes, int cores)
+{
+	for (int seed = 0; seed < empty->node_count; seed++) {
+		int of_socket[PLACE_NODES_MAX], count = 0, sum = 0;
+
+		for (int i = 0; i < empty->node_count; i++) {
+			if (empty->problem->nodes[i].socket == empty->problem->nodes[seed].socket)
+				of_socket[count++] = by_node[i];
+		}
+		qsort(of_socket, (size_t)count, sizeof(*of_socket), compare_descending);
+		for (int i = 0; i < MIN_OF(count, nodes); i++)
+			sum += of_socket[i];
+		if (sum >= cores)
+			return true;
+	}
+	return false;
+}
+
 /* How many nodes the VM needs on the empty host, and whether its device's node can be one of them. */
 static void count_nodes(struct place_state *empty, int index)
 {
 	const struct place_vm *vm = &empty->problem->vms[index];
-	int capacity[PLACE_NODES_MAX], sum = 0, count = 0, device = 0;
+	int capacity[PLACE_NODES_MAX], by_node[PLACE_NODES_MAX], sum = 0, count = 0, device = 0;
 
 	for (int i = 0; i < empty->node_count; i++)
-		capacity[i] = node_capacity(empty, vm, i);
+		capacity[i] = by_node[i] = node_capacity(empty, vm, i);
 	device = vm->device_node >= 0 ? capacity[vm->device_node] : 0;
 	qsort(capacity, (size_t)empty->node_count, sizeof(*capacity), compare_descending);
 	while (count < empty->node_count && sum < vm->cores)
@@ -94,6 +113,7 @@ static void count_nodes(struct place_state *empty, int index)
 	if (sum < vm->cores)
 		return;
 	empty->nodes_fewest[index] = count;
+	empty->one_socket[index] = socket_fits(empty, by_node, count, vm->cores);
 	for (int i = 0; i < count - 1; i++)
 		device += vm->device_node >= 0 ? capacity[i] : 0;
 	empty->device_fits[index] = vm->device_node >= 0 && device >= vm->cores;
@@ -150,6 +170,7 @@ static void find_bounds(struct solving *solving)
 		struct place_spot spot;
 
 		state->nodes_fewest[v] = solving->empty->nodes_fewest[v];
+		state->one_socket[v] = solving->empty->one_socket[v];
 		state->device_fits[v] = solving->empty->device_fits[v];
 		state->even_fits[v] = solving->empty->even_fits[v] && vm->right != PLACE_KEEP;
 		if (problem->max_excess_ns >= 0 && vm->right == PLACE_NEW && solving->ideal[v] >= 0)
@@ -320,7 +341,8 @@ static struct place_solution *make_solution(struct solving *solving, bool looked
 	return solution;
 }
 
-static void solve(struct solving *solving)
+/* Returns whether every placement was looked at. */
+static bool solve(struct solving *solving)
 {
 	struct place_state *state = solving->state;
 	int64_t effort = solving->problem->effort > 0 ? solving->problem->effort : EFFORT_USUAL;
@@ -329,7 +351,12 @@ static void solve(struct solving *solving)
 	put_existing(state);
 	put_others(state, bound > 0);
 	place_arrivals(state);
+	/* A small problem is looked at whole; that goes faster the better the best known placement is. */
+	place_search(state, bound, MIN_OF(effort, EFFORT_FIRST));
+	if (place_exact(state, EXACT_STEPS))
+		return true;
 	place_search(state, bound, effort);
+	return false;
 }
 
 int place_solve(struct arena *arena, const struct place_problem *problem, const struct place_solution **ret,
@@ -350,8 +377,7 @@ int place_solve(struct arena *arena, const struct place_problem *problem, const 
 	solving.results = ARENA_ARRAY(arena, (size_t)problem->vm_count, struct place_vm_result);
 	find_ideals(&solving);
 	find_bounds(&solving);
-	solve(&solving);
-	looked_at_all = place_exact(solving.state, EXACT_STEPS);
+	looked_at_all = solve(&solving);
 	*ret = make_solution(&solving, looked_at_all);
 	return 0;
 }

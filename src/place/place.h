@@ -13,8 +13,8 @@
  * free cores are even (smallest first); power: fewest CCDs with a core in use, then as pack;
  *  5. sharing: cores that meet another VM's cores in their CCX.
  *
- * All memory of a solution is in the arena that is given. Nothing here reads a clock unless time_limit_us is set,
- * nothing draws from anything but a fixed seed: the same problem has the same solution everywhere.
+ * All memory of a solution is in the arena that is given. Nothing here reads a clock, and
+ * what is drawn is drawn from a fixed seed: the same problem has the same solution everywhere.
  */
 #ifndef HVTUNE_PLACE_H
 #define HVTUNE_PLACE_H
@@ -111,12 +111,11 @@ struct place_problem {
 	int vm_count;
 	const struct place_latency *latency; /* NULL: place_latency_default */
 	enum place_policy policy;
-	bool strict; /* never more nodes than the VM needs, and its device's node where that can hold it at all: reject
-		      * rather than that */
-	int max_excess_ns;     /* a VM with more excess per core is rejected; -1: no limit */
-	int max_changes;       /* at most so many existing VMs are pinned anew or moved; -1: no limit */
-	int64_t effort;	       /* 0: the usual (about 100 ms of one core at most); else so many steps of the search */
-	int64_t time_limit_us; /* 0: none; a limit makes the answer depend on the machine's speed */
+	bool strict;	   /* never more nodes or sockets than the VM needs, and its device's node where that can hold
+			    * it at all: reject rather than that */
+	int max_excess_ns; /* a VM with more excess per core is rejected; -1: no limit */
+	int max_changes;   /* at most so many existing VMs are pinned anew or moved; -1: no limit */
+	int64_t effort;	   /* 0: the usual (about 100 ms of one core at most); else so many steps of the search */
 };
 
 struct place_part {

@@ -6,7 +6,7 @@
 
 #include "place_internal.h"
 
-enum { EXACT_VMS_MAX = 12, EXACT_CCXS_MAX = 16 };
+enum { EXACT_VMS_MAX = 12, EXACT_CCXS_MAX = 8 };
 
 struct exact {
 	struct place_state *state;
@@ -40,6 +40,9 @@ static bool allowed_parts(const struct exact *exact, int v, const struct place_s
 	if (place_nodes_of(state, spot) > place_node_limit(state, v))
 		return false;
 	for (int i = 0; i < spot->part_count; i++) {
+		if (place_one_socket(state, v) &&
+		    state->problem->ccxs[spot->parts[i].ccx].socket != state->problem->ccxs[spot->parts[0].ccx].socket)
+			return false;
 		on_device |= state->problem->ccxs[spot->parts[i].ccx].node == vm->device_node;
 		if (vm->even && state->even_fits[v] && spot->parts[i].cores != spot->parts[0].cores)
 			return false;
@@ -69,7 +72,7 @@ static void try_parts(struct exact *exact, int depth, int part_count)
 
 	if (!allowed_parts(exact, v, &spot))
 		return;
-	place_spot_price(state, v, &spot);
+	exact->steps += part_count;
 	for (int i = 0; i < size_count; i++) {
 		spot.page_size = sizes[i];
 		if (!place_fits(state, v, &spot))
@@ -77,6 +80,7 @@ static void try_parts(struct exact *exact, int depth, int part_count)
 		place_spot_price(state, v, &spot);
 		if (spot.cost > state->most_cost[v])
 			return;
+		exact->steps += 2 * (int64_t)part_count;
 		place_put(state, v, &spot);
 		if (hopeful(exact, depth + 1))
 			place_from(exact, depth + 1);
@@ -179,6 +183,5 @@ bool place_exact(struct place_state *state, int64_t step_limit)
 	}
 	place_from(&exact, 0);
 	place_restore(state, &exact.best);
-	state->steps += exact.steps;
 	return exact.steps <= exact.limit;
 }

@@ -49,8 +49,9 @@ struct place_state {
 	int64_t *bound;			    /* by VM: what term 2 counts its excess from */
 	int64_t *most_cost;		    /* by VM: more than this and it is rejected */
 	int *nodes_fewest;		    /* by VM: nodes it needs on the empty host, 0 unknown */
-	bool *device_fits;		    /* by VM: its device's node can hold it on the empty host */
-	bool *even_fits;		    /* by VM: equal parts are possible on the empty host */
+	bool *one_socket;  /* by VM: with `strict`, it must lie in one socket, as it could on the empty host */
+	bool *device_fits; /* by VM: its device's node can hold it on the empty host */
+	bool *even_fits;   /* by VM: equal parts are possible on the empty host */
 
 	struct place_score score; /* of what is placed, with term 1 counting all that is not */
 	int64_t steps;		  /* work done so far */
@@ -90,6 +91,8 @@ int place_page_sizes(const struct place_problem *problem, const struct place_vm 
 int place_node_limit(const struct place_state *state, int vm);
 /* Nodes with a core of the spot. */
 int place_nodes_of(const struct place_state *state, const struct place_spot *spot);
+/* Does `strict` keep this VM in one socket? */
+bool place_one_socket(const struct place_state *state, int vm);
 /* Does the rule on devices of `strict` bind this VM? */
 bool place_device_binds(const struct place_state *state, int vm);
 /* Mark the CCXs that anti-affinity forbids to the VM; true when there are any. */

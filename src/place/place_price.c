@@ -223,6 +223,11 @@ bool place_device_binds(const struct place_state *state, int index)
 	return state->problem->strict && state->device_fits[index] && state->problem->vms[index].right != PLACE_REPIN;
 }
 
+bool place_one_socket(const struct place_state *state, int index)
+{
+	return state->problem->strict && state->one_socket[index] && state->problem->vms[index].right != PLACE_REPIN;
+}
+
 static bool shares_level(const struct place_problem *problem, enum place_apart level, int a, int b)
 {
 	const struct place_ccx *one = &problem->ccxs[a], *other = &problem->ccxs[b];

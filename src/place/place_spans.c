@@ -48,8 +48,9 @@ struct spans {
 	int index;
 	const bool *blocked;
 	int page_size;
-	int rows;     /* 1, or 1 + the most nodes */
-	int64_t c, d; /* cores; max(cores - 1, 1) */
+	int rows;	 /* 1, or 1 + the most nodes */
+	bool one_socket; /* sockets exclude each other */
+	int64_t c, d;	 /* cores; max(cores - 1, 1) */
 	struct pool *pool;
 };
 
@@ -160,7 +161,7 @@ static struct branch *cell_branch(struct spans *spans, int index)
 }
 
 /* Join a child's table into the parent's: every way to divide cores and nodes between what is joined already and it. */
-static void join(struct spans *spans, struct branch *parent, struct branch *child)
+static void join(struct spans *spans, struct branch *parent, struct branch *child, bool exclusive)
 {
 	int most = MIN_OF((int)spans->c, parent->columns + child->columns - 2);
 	int rows = MIN_OF(spans->rows, parent->rows + child->rows - 1), columns = most + 1;
@@ -186,7 +187,8 @@ static void join(struct spans *spans, struct branch *parent, struct branch *chil
 							     .policy = left->policy + right->policy,
 							     .sharing = left->sharing + right->sharing};
 
-					if (right->cost >= impossible || !better(&both, &sum.values[at]))
+					if (right->cost >= impossible || (exclusive && n > 0 && m > 0) ||
+					    !better(&both, &sum.values[at]))
 						continue;
 					sum.values[at] = both;
 					child->choices[at] = (struct choice){(int16_t)more, (int16_t)m};
@@ -283,7 +285,7 @@ static struct branch *join_children(struct spans *spans, enum level level, int f
 
 		while (below != LEVEL_CELL && end < last && key_of(&cells[end], below) == key_of(&cells[first], below))
 			end++;
-		join(spans, branch, make_branch(spans, below, first, end));
+		join(spans, branch, make_branch(spans, below, first, end), spans->one_socket && level == LEVEL_HOST);
 		first = end;
 	}
 	return branch;
@@ -364,6 +366,7 @@ bool place_spans(struct place_state *state, int index, const bool *blocked, stru
 	int count = place_page_sizes(state->problem, vm, sizes);
 
 	spans.d = MAX_OF(vm->cores - 1, 1);
+	spans.one_socket = place_one_socket(state, index);
 	for (int i = 0; i < count; i++) {
 		struct place_key key, best_key;
 

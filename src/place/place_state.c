@@ -250,6 +250,7 @@ struct place_state *place_state_new(struct arena *arena, const struct place_prob
 	state->bound = ARENA_ARRAY(arena, vms, int64_t);
 	state->most_cost = ARENA_ARRAY(arena, vms, int64_t);
 	state->nodes_fewest = ARENA_ARRAY(arena, vms, int);
+	state->one_socket = ARENA_ARRAY(arena, vms, bool);
 	state->device_fits = ARENA_ARRAY(arena, vms, bool);
 	state->even_fits = ARENA_ARRAY(arena, vms, bool);
 	state->blocked = ARENA_ARRAY(arena, ccxs, bool);

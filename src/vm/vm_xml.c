@@ -148,7 +148,7 @@ static size_t blank_size(const char *text, size_t size)
 {
 	size_t at = 0;
 
-	while (at < size && memchr(" \t\r\n", text[at], 4))
+	while (at < size && (text[at] == ' ' || text[at] == '\t' || text[at] == '\r' || text[at] == '\n'))
 		at++;
 	return at;
 }

@@ -21,8 +21,10 @@ struct vm_xml_reader {
 xmlNode *vm_xml_first(const xmlNode *node, const char *name);
 /* The next sibling with the name of `node`. */
 xmlNode *vm_xml_next(const xmlNode *node);
+/* NOLINTBEGIN(bugprone-macro-parentheses): `child` is declared here and cannot stand in parentheses. */
 #define VM_XML_EACH(child, node, name)                                                                                 \
-	for (xmlNode *child = vm_xml_first((node), (name)); child; child = vm_xml_next(child))
+	for (xmlNode *child = vm_xml_first(node, name); child; child = vm_xml_next(child))
+/* NOLINTEND(bugprone-macro-parentheses) */
 
 /* The element at the end of a path such as "features/kvm/pmu", or NULL. */
 xmlNode *vm_xml_at(const xmlNode *node, const char *path);

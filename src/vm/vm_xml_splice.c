@@ -31,9 +31,12 @@ static void splice(struct vm_xml_splicer *splicer, size_t at, size_t cut, const 
 
 	if (!changed)
 		err_no_memory();
-	memcpy(changed, splicer->text, at);
-	memcpy(changed + at, text, length);
-	memcpy(changed + at + length, splicer->text + at + cut, splicer->size - at - cut + 1);
+
+	char *end = mempcpy(changed, splicer->text, at);
+
+	end = mempcpy(end, text, length);
+	end = mempcpy(end, splicer->text + at + cut, splicer->size - at - cut);
+	*end = '\0';
 	free(splicer->text);
 	splicer->text = changed;
 	splicer->size = splicer->size - cut + length;

@@ -82,7 +82,9 @@ struct advise_result {
 	size_t fine_count;	/* rules asked and not broken */
 	size_t nothing_count;	/* rules asked for which there was nothing to look at: every fact was absent */
 	size_t not_asked_count; /* rules that do not apply to such a host */
-	size_t count_by_severity[ADVISE_GOOD + 1];
+	size_t ignored_count;	/* findings that advise_ignore() took out */
+	size_t below_count;	/* findings that advise_keep_from() took out */
+	size_t count_by_severity[ADVISE_GOOD + 1]; /* of the findings that are there */
 };
 
 /* What is looked at: the host, and for lint the command line or profile that is judged in the host's place. */
@@ -106,6 +108,15 @@ const struct advise_rule *advise_rule_near(const char *id);
 struct advise_result *advise_run(const struct advise_subject *subject);
 struct advise_result *advise_result_free(struct advise_result *result);
 void advise_result_free_pointer(struct advise_result **result);
+
+/* Take out what is waived: the findings, and what could not be decided, of the rules in `ids` ("a.b,c.d"). */
+void advise_ignore(struct advise_result *result, const char *ids);
+
+/* Take out findings that are less than `least` ("fail" is the most). */
+void advise_keep_from(struct advise_result *result, enum advise_severity least);
+
+/* The severity of a name; false when there is none. */
+bool advise_severity_by_name(const char *name, enum advise_severity *ret);
 
 const char *advise_severity_name(enum advise_severity severity); /* "fail", "warn", "advice", "info", "good" */
 const char *advise_basis_name(enum advise_basis basis);

@@ -51,6 +51,36 @@ int term_columns(const char *text)
 	return columns;
 }
 
+/* Is a word, without punctuation behind it, a unit? */
+static bool is_unit(const char *word, size_t length)
+{
+	static const char *const units[] = {"us",  "ns",  "ms",	 "s",	"min", "h",   "%",   "W",     "kHz",
+					    "MHz", "GHz", "KiB", "MiB", "GiB", "TiB", "PiB", "bytes"};
+
+	while (length && strchr(",;.:)]", word[length - 1]))
+		length--;
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (strlen(units[i]) == length && memcmp(word, units[i], length) == 0)
+			return true;
+	return false;
+}
+
+/* Length of what is not broken: a word, and with it the unit that follows a number. */
+static size_t unbroken_length(const char *text)
+{
+	size_t length = strcspn(text, " \n\t");
+	bool number = length && text[length - 1] >= '0' && text[length - 1] <= '9';
+	const char *next = text + length;
+
+	if (number && *next == ' ') {
+		size_t more = strcspn(next + 1, " \n\t");
+
+		if (is_unit(next + 1, more))
+			return length + 1 + more;
+	}
+	return length;
+}
+
 void term_flow(const struct term *term, int indent, bool started, const char *text)
 {
 	int limit = MIN_OF(term->width, WIDEST_TEXT);
@@ -62,7 +92,7 @@ void term_flow(const struct term *term, int indent, bool started, const char *te
 		size_t gap = strspn(text, " \n\t");
 
 		text += gap;
-		size_t length = strcspn(text, " \n\t");
+		size_t length = unbroken_length(text);
 		int columns = 0;
 
 		if (!length)

@@ -26,7 +26,8 @@ const char *term_on(const struct term *term, enum term_colour colour);
 
 /*
  * Print `text` flowed between `indent` columns and the width; the first line starts at column `indent` too, which the
- * caller has already reached if `started`. Control characters are shown as '?'. Ends with a newline.
+ * caller has already reached if `started`. A number and its unit stay together. Control characters are shown as '?'.
+ * Ends with a newline.
  */
 void term_flow(const struct term *term, int indent, bool started, const char *text);
 

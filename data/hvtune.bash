@@ -11,8 +11,8 @@ _hvtune() {
         return
     fi
     case $command in
-    check) options="--host --json --all --timing --help" ;;
-    show) options="--host --json --svg --list --timing --help" ;;
+    check) options="--host --json --all --min --ignore --timing --help" ;;
+    show) options="--host --sources --json --svg --list --timing --help" ;;
     explain) options="--list --json --markdown --help" ;;
     lint) options="--kind --host --json --all --timing --help" ;;
     place)
@@ -29,6 +29,14 @@ _hvtune() {
     case $before in
     --host | -H | --svg | --output | -o | --file)
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        return
+        ;;
+    --min | -m)
+        mapfile -t COMPREPLY < <(compgen -W "fail warn advice info good" -- "$word")
+        return
+        ;;
+    --ignore | -i)
+        mapfile -t COMPREPLY < <(compgen -W "$(hvtune explain --list 2>/dev/null | awk '/^[a-z]+ +[a-z]+\./ { print $2 }')" -- "$word")
         return
         ;;
     --kind | -k)
@@ -58,7 +66,7 @@ _hvtune() {
     fi
     case $command in
     show) mapfile -t COMPREPLY < <(compgen -W "$(hvtune show --list 2>/dev/null | cut -d ' ' -f 1)" -- "$word") ;;
-    explain) mapfile -t COMPREPLY < <(compgen -W "$(hvtune explain --list 2>/dev/null | awk '{ print $2 }')" -- "$word") ;;
+    explain) mapfile -t COMPREPLY < <(compgen -W "$(hvtune explain --list 2>/dev/null | awk '/^[a-z]+ +[a-z]+\./ { print $2 }')" -- "$word") ;;
     lint) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     esac
 }

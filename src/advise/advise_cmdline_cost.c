@@ -216,7 +216,7 @@ const struct advise_rule advise_cmdline_cost_rules[] = {
 	.hurts = "with the IOMMU on: a little DMA overhead, near none with iommu=pt",
 	.knobs = "iommu=pt",
 	.by_hand = "write iommu=pt instead",
-	.experiment = "compare iommu=pt with amd_iommu=off on the workload itself",
+	.experiment = "iommu=pt against amd_iommu=off on the workload itself",
 	.check = check_iommu_off,
     },
     {
@@ -302,7 +302,7 @@ const struct advise_rule advise_cmdline_cost_rules[] = {
 	.source = "study B; Linux Documentation/timers/no_hz.rst",
 	.hurts = "without the words: nothing known",
 	.by_hand = "take the word out",
-	.experiment = "compare the database's own benchmark with and without the words, in several boots",
+	.experiment = "the database's own benchmark with and without the words, in several boots",
 	.check = check_tick,
     },
     {

@@ -420,7 +420,7 @@ const struct advise_rule advise_cmdline_cpu_rules[] = {
 	.source = "study B: a VM inside one CCX beats one across two",
 	.hurts = "the host loses or gains whole groups",
 	.by_hand = "choose whole L3 groups: hvtune show topology",
-	.experiment = "compare the list as it is with one of whole L3 groups, same number of cores",
+	.experiment = "the list as it is against one of whole L3 groups, same number of cores",
 	.check = check_split_l3,
     },
     {

@@ -327,7 +327,7 @@ const struct advise_rule advise_cpufreq_rules[] = {
 	.hurts = "peak clocks come a little later",
 	.knobs = "cpufreq.epp=balance_performance",
 	.by_hand = "echo balance_performance | tee " POLICIES "energy_performance_preference",
-	.experiment = "compare now with cpufreq.epp=balance_performance, at idle and under load",
+	.experiment = "now against cpufreq.epp=balance_performance, at idle and under load",
 	.check = check_epp_left,
     },
     {
@@ -376,7 +376,7 @@ const struct advise_rule advise_cpufreq_rules[] = {
 	.hurts = "watts under light load",
 	.knobs = "cpufreq.epp=balance_performance",
 	.by_hand = "echo balance_performance | tee " POLICIES "energy_performance_preference",
-	.experiment = "compare now with cpufreq.epp=balance_performance",
+	.experiment = "now against cpufreq.epp=balance_performance",
 	.check = check_epp_power,
     },
     {
@@ -393,7 +393,7 @@ const struct advise_rule advise_cpufreq_rules[] = {
 	.hurts = "watts in short bursts",
 	.knobs = "cpufreq.governor=schedutil",
 	.by_hand = "echo schedutil | tee " POLICIES "scaling_governor",
-	.experiment = "compare now with cpufreq.governor=schedutil",
+	.experiment = "now against cpufreq.governor=schedutil",
 	.check = check_conservative,
     },
     {
@@ -416,7 +416,7 @@ const struct advise_rule advise_cpufreq_rules[] = {
 	.hurts = "peak clocks may come a little later",
 	.knobs = "cpufreq.governor=powersave cpufreq.epp=balance_performance",
 	.by_hand = "under amd-pstate-epp: write powersave to all scaling_governor files, then EPP to all",
-	.experiment = "compare now with cpufreq.governor=powersave, at idle and under load",
+	.experiment = "now against cpufreq.governor=powersave, at idle and under load",
 	.check = check_performance_cost,
     },
     {

@@ -277,7 +277,7 @@ const struct advise_rule advise_cpufreq_driver_rules[] = {
 	.knobs = "amd_pstate=active",
 	.by_hand = "put amd_pstate=active (passive before Linux 6.3) on the kernel command line and reboot; then cat "
 		   "/sys/devices/system/cpu/amd_pstate/status",
-	.experiment = "compare now with amd_pstate=active, with the workload and its watts",
+	.experiment = "now against amd_pstate=active, with the workload and its watts",
 	.check = check_acpi_on_cppc,
     },
     {

@@ -288,7 +288,7 @@ const struct advise_rule advise_cpufreq_limit_rules[] = {
 	.knobs = "cpufreq.boost=1",
 	.by_hand =
 	    "echo 1 > /sys/devices/system/cpu/cpufreq/boost; then echo 1 | tee " POLICIES "boost where that exists",
-	.experiment = "compare now with cpufreq.boost=1",
+	.experiment = "now against cpufreq.boost=1",
 	.check = check_boost_off,
     },
     {
@@ -339,7 +339,7 @@ const struct advise_rule advise_cpufreq_limit_rules[] = {
 	.hurts = "the first microseconds of a burst of work",
 	.knobs = "cpufreq.min=default",
 	.by_hand = "for p in " POLICIES "; do cat $p/cpuinfo_min_freq > $p/scaling_min_freq; done",
-	.experiment = "compare now with cpufreq.min=default, with light load and its watts",
+	.experiment = "now against cpufreq.min=default, with light load and its watts",
 	.check = check_min_high,
     },
     {
@@ -396,7 +396,7 @@ const struct advise_rule advise_cpufreq_limit_rules[] = {
 	.source = "Linux Documentation/ABI/testing/sysfs-bus-platform-drivers-amd_x3d_vcache",
 	.knobs = "cpufreq.x3d_mode=cache|frequency",
 	.by_hand = "echo cache > /sys/bus/platform/drivers/amd_x3d_vcache/AMDI0101:00/amd_x3d_mode",
-	.experiment = "compare cpufreq.x3d_mode=cache with cpufreq.x3d_mode=frequency",
+	.experiment = "cpufreq.x3d_mode=cache against cpufreq.x3d_mode=frequency",
 	.check = check_x3d_mode,
     },
     {

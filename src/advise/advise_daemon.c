@@ -229,7 +229,7 @@ const struct advise_rule advise_daemon_rules[] = {
 	.source = "numad(8)",
 	.hurts = "VMs without pins lose numad's placement",
 	.by_hand = "systemctl disable --now numad",
-	.experiment = "compare the guests' work with and without numad",
+	.experiment = "the guests' work with and without numad",
 	.check = check_numad,
     },
     {
@@ -268,7 +268,7 @@ const struct advise_rule advise_daemon_rules[] = {
 	.source = "auto-cpufreq issues 680 and 725",
 	.hurts = "power that it saved",
 	.by_hand = "systemctl disable --now auto-cpufreq",
-	.experiment = "compare it with a fixed setting on the guests' work, with power",
+	.experiment = "now against a fixed setting on the guests' work, with power",
 	.check = check_auto_cpufreq,
     },
     {

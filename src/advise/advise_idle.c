@@ -281,7 +281,7 @@ const struct advise_rule advise_idle_rules[] = {
 	.hurts = "wake-up latency of idle vCPUs grows from about 1 us to that of the state",
 	.knobs = "tuned.profile=throughput-performance",
 	.by_hand = "tuned-adm profile throughput-performance; or end the process that holds the file",
-	.experiment = "compare now with tuned.profile=throughput-performance, at idle and with the real VMs",
+	.experiment = "now against tuned.profile=throughput-performance, at idle and with the real VMs",
 	.check = check_shut_out,
     },
     {
@@ -333,7 +333,7 @@ const struct advise_rule advise_idle_rules[] = {
 	.knobs = "cpuidle.governor=",
 	.by_hand =
 	    "echo menu > /sys/devices/system/cpu/cpuidle/current_governor; take cpuidle.governor= off the command line",
-	.experiment = "compare now with idle.governor=menu, at idle and under load",
+	.experiment = "now against idle.governor=menu, at idle and under load",
 	.check = check_governor,
     },
     {

@@ -140,7 +140,7 @@ const struct advise_rule advise_idle_boot_rules[] = {
 	.hurts = "nothing known",
 	.knobs = "idle=",
 	.by_hand = "take idle=nomwait off the kernel command line",
-	.experiment = "compare idle watts with and without it",
+	.experiment = "idle watts with and without it",
 	.check = check_nomwait,
     },
     {
@@ -172,7 +172,7 @@ const struct advise_rule advise_idle_boot_rules[] = {
 	.source = "study A; Linux Documentation/admin-guide/pm/cpuidle.rst",
 	.hurts = "wake-up latency of idle vCPUs; some keep it off on purpose",
 	.by_hand = "BIOS set-up: Advanced > AMD CBS > CPU Common Options > Global C-state Control = Enabled",
-	.experiment = "compare idle watts and a one-threaded benchmark with the option on and off",
+	.experiment = "idle watts and a one-threaded benchmark with the option on and off",
 	.check = check_only_c1,
     },
     {

@@ -310,7 +310,7 @@ const struct advise_rule advise_kvm_rules[] = {
 	.hurts = "wake-up latency of guests",
 	.knobs = "kvm.halt_poll_ns=200000",
 	.by_hand = "echo 200000 > /sys/module/kvm/parameters/halt_poll_ns",
-	.experiment = "compare now with kvm.halt_poll_ns=200000, with the guests' own workload and watts",
+	.experiment = "now against kvm.halt_poll_ns=200000, with the guests' own workload and watts",
 	.check = check_halt_poll_long,
     },
     {
@@ -354,7 +354,7 @@ const struct advise_rule advise_kvm_rules[] = {
 	.source = "Linux Documentation/virt/kvm/halt-polling.rst",
 	.knobs = "kvm.halt_poll_ns=0|200000",
 	.by_hand = "echo 200000 > /sys/module/kvm/parameters/halt_poll_ns",
-	.experiment = "compare kvm.halt_poll_ns=0 with kvm.halt_poll_ns=200000",
+	.experiment = "kvm.halt_poll_ns=0 against kvm.halt_poll_ns=200000",
 	.check = check_halt_poll_off,
     },
     {
@@ -369,7 +369,7 @@ const struct advise_rule advise_kvm_rules[] = {
 	.source = "Linux arch/x86/kvm/svm/avic.c",
 	.knobs = "kvm_amd.avic=1",
 	.by_hand = "stop all VMs; modprobe -r kvm_amd; modprobe kvm_amd avic=1; dmesg | grep -i avic",
-	.experiment = "compare now with kvm_amd.avic=1, with an interrupt-heavy guest",
+	.experiment = "now against kvm_amd.avic=1, with an interrupt-heavy guest",
 	.check = check_avic,
     },
     {

@@ -375,7 +375,7 @@ const struct advise_rule advise_tuned_profile_rules[] = {
 	.hurts = "wake-up latency of C2 for guests that wait for single packets",
 	.knobs = "tuned.profile=throughput-performance",
 	.by_hand = "tuned-adm profile throughput-performance, or force_latency=None in [cpu] of an own profile",
-	.experiment = "compare latency of the guests' work with and without force_latency, and idle power",
+	.experiment = "latency of the guests' work with and without force_latency, and idle power",
 	.check = check_latency,
     },
     {
@@ -512,7 +512,7 @@ const struct advise_rule advise_tuned_profile_rules[] = {
 	.source = "tuned, profile realtime",
 	.hurts = "with amd_pstate back: frequency moves more",
 	.by_hand = "set disable_pstate= empty in an own profile that includes realtime",
-	.experiment = "compare worst-case latency and power with amd_pstate=active and the performance governor",
+	.experiment = "worst-case latency and power with amd_pstate=active and the performance governor",
 	.check = check_realtime,
     },
     {
@@ -558,7 +558,7 @@ const struct advise_rule advise_tuned_profile_rules[] = {
 	.hurts = "power under load, and idle power with the performance governor",
 	.knobs = "tuned.profile=throughput-performance",
 	.by_hand = "tuned-adm profile throughput-performance",
-	.experiment = "compare the two profiles on the guests' own work, with power",
+	.experiment = "the two profiles on the guests' own work, with power",
 	.check = check_power_saving,
     },
     {

@@ -54,7 +54,7 @@ int term_columns(const char *text)
 /* Is a word, without punctuation behind it, a unit? */
 static bool is_unit(const char *word, size_t length)
 {
-	static const char *const units[] = {"us",  "ns",  "ms",	 "s",	"min", "h",   "%",   "W",     "kHz",
+	static const char *const units[] = {"us",  "ns",  "ms",	 "s",	"min", "h",   "%",   "W",    "kHz",
 					    "MHz", "GHz", "KiB", "MiB", "GiB", "TiB", "PiB", "bytes"};
 
 	while (length && strchr(",;.:)]", word[length - 1]))

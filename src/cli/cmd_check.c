@@ -1,26 +1,80 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Owns `hvtune check`. */
+#include <string.h>
+
 #include "advise.h"
 #include "cli.h"
 #include "report.h"
 
+/* Every id of "a.b,c.d" must be one: a waiver with a slip would waive nothing. */
+static int check_ids(const struct cli *cli, const char *ids)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+
+	while (*ids) {
+		size_t length = strcspn(ids, ",");
+		const char *id = arena_strndup(arena, ids, length);
+		const struct advise_rule *near = advise_rule_near(id);
+
+		if (length && !advise_rule_by_id(id))
+			return near ? cli_usage(cli, "there is no finding \"%s\"; did you mean \"%s\"?", id, near->id)
+				    : cli_usage(cli, "there is no finding \"%s\"; `hvtune explain --list` names all",
+						id);
+		ids += length + (ids[length] == ',');
+	}
+	return 0;
+}
+
+/* What --ignore and --min ask for; 0, or an exit code after saying what is wrong with it. */
+static int check_choice(const struct cli *cli, enum advise_severity *ret_least)
+{
+	int at = 0;
+
+	for (const char *ids; (ids = cli_next(cli, OPTION_IGNORE, &at));) {
+		int r = check_ids(cli, ids);
+
+		if (r)
+			return r;
+	}
+	if (cli_given(cli, OPTION_MIN) && !advise_severity_by_name(cli->values[OPTION_MIN], ret_least))
+		return cli_usage(cli, "there is no severity \"%s\"; there are fail, warn, advice, info and good",
+				 cli->values[OPTION_MIN]);
+	return 0;
+}
+
+static void choose(const struct cli *cli, enum advise_severity least, struct advise_result *result)
+{
+	int at = 0;
+
+	for (const char *ids; (ids = cli_next(cli, OPTION_IGNORE, &at));)
+		advise_ignore(result, ids);
+	if (cli_given(cli, OPTION_MIN))
+		advise_keep_from(result, least);
+}
+
 int cmd_check(struct cli *cli)
 {
+	enum advise_severity least = ADVISE_GOOD;
 	CLEANUP(host_close_pointer) struct host *host = NULL;
 
 	if (cli->argument_count)
 		return cli_usage(cli, "check takes no arguments, but got \"%s\"", cli->arguments[0]);
-	int r = cli_open_host(cli, &host);
+	int r = check_choice(cli, &least);
+
+	r = r ? r : cli_open_host(cli, &host);
 
 	if (r)
 		return r;
 	struct advise_subject subject = {.host = host};
 	CLEANUP(advise_result_free_pointer) struct advise_result *result = advise_run(&subject);
 
+	choose(cli, least, result);
 	if (cli_given(cli, OPTION_JSON))
 		(void)report_json_print(stdout, report_findings_json(host, result, "check"));
 	else
-		report_findings(&cli->out, host, result, cli_given(cli, OPTION_ALL));
+		/* Who asks for notes by --min wants to see them. */
+		report_findings(&cli->out, host, result,
+				cli_given(cli, OPTION_ALL) || (cli_given(cli, OPTION_MIN) && least >= ADVISE_INFO));
 	cli_print_timing(cli, host);
 	return result->count_by_severity[ADVISE_FAIL] + result->count_by_severity[ADVISE_WARN] ? EXIT_FINDINGS
 											       : EXIT_FINE;

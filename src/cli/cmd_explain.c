@@ -5,21 +5,64 @@
 #include "report.h"
 #include "text.h"
 
-static int list_rules(bool json)
+/* Is the word the subject of rules: what stands before the dot of their ids? */
+static bool is_of_subject(const struct advise_rule *rule, const char *subject)
+{
+	size_t length = strlen(subject);
+
+	return strncmp(rule->id, subject, length) == 0 && rule->id[length] == '.';
+}
+
+static bool is_subject(const char *word)
+{
+	const struct advise_rule *rule;
+
+	for (size_t i = 0; (rule = advise_rule_at(i)); i++)
+		if (is_of_subject(rule, word))
+			return true;
+	return false;
+}
+
+/* One line "warn   idle.c2-shut-out  title"; long titles go on below themselves. */
+static void print_listed(const struct term *term, const struct advise_rule *rule, int id_width)
+{
+	int column = 8 + id_width + 2;
+
+	(void)fprintf(term->out, "%-6s  %-*s  ", advise_severity_name(rule->severity), id_width, rule->id);
+	/* A narrow terminal has no room beside the ids. */
+	if (term->width < column + 24) {
+		(void)fputc('\n', term->out);
+		term_flow(term, 8, false, rule->title);
+	} else {
+		term_flow(term, column, true, rule->title);
+	}
+}
+
+/* All rules, or those of a subject. */
+static int list_rules(const struct cli *cli, const char *subject, bool json)
 {
 	const struct advise_rule *rule;
 	json_t *list = json_array();
+	int id_width = 0;
 
+	for (size_t i = 0; (rule = advise_rule_at(i)); i++)
+		if (!subject || is_of_subject(rule, subject))
+			id_width = MAX_OF(id_width, term_columns(rule->id));
 	for (size_t i = 0; (rule = advise_rule_at(i)); i++) {
+		if (subject && !is_of_subject(rule, subject))
+			continue;
 		if (json)
 			json_array_append_new(list,
 					      json_pack("{s:s, s:s, s:s}", "id", rule->id, "severity",
 							advise_severity_name(rule->severity), "title", rule->title));
 		else
-			(void)printf("%-6s %-34s %s\n", advise_severity_name(rule->severity), rule->id, rule->title);
+			print_listed(&cli->out, rule, id_width);
 	}
 	if (!json) {
 		json_decref(list);
+		(void)fputc('\n', cli->out.out);
+		term_flow(&cli->out, 0, true,
+			  "`hvtune explain ID` prints a page. Studies A, B and C are described in docs/studies.md.");
 		return EXIT_FINE;
 	}
 	json_t *all = report_json_start("explain", NULL);
@@ -44,7 +87,9 @@ int cmd_explain(struct cli *cli)
 	bool as_json = cli_given(cli, OPTION_JSON);
 
 	if (cli_given(cli, OPTION_LIST) || cli->argument_count == 0)
-		return list_rules(as_json);
+		return list_rules(cli, NULL, as_json);
+	if (cli->argument_count == 1 && is_subject(cli->arguments[0]))
+		return list_rules(cli, cli->arguments[0], as_json);
 	for (int i = 0; i < cli->argument_count; i++) {
 		const char *id = cli->arguments[i];
 

@@ -118,7 +118,8 @@ int cmd_lint(struct cli *cli)
 
 	if (r)
 		return r;
-	if (as_json && cli->argument_count > 1)
+	/* One file or many: always an array, so that who reads it needs one way. */
+	if (as_json)
 		all = json_array();
 	for (int i = 0; i < cli->argument_count; i++) {
 		json_t *json = NULL;
@@ -127,10 +128,8 @@ int cmd_lint(struct cli *cli)
 			(void)fputc('\n', cli->out.out);
 		r = lint_one(cli, host, cli->arguments[i], as_json ? &json : NULL);
 		worst = MAX_OF(worst, r);
-		if (json && all)
+		if (json)
 			json_array_append_new(all, json);
-		else if (json)
-			(void)report_json_print(stdout, json);
 	}
 	if (all)
 		(void)report_json_print(stdout, all);

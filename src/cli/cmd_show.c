@@ -25,6 +25,25 @@ static bool is_subject(const char *name)
 	return false;
 }
 
+static int unknown_subject(const struct cli *cli, const char *name)
+{
+	size_t count;
+	const struct host_subject *subjects = host_subjects(&count);
+	const char *near = NULL;
+	int nearest = 3;
+
+	for (size_t i = 0; i < count; i++) {
+		int distance = text_distance(subjects[i].name, name);
+
+		if (distance < nearest) {
+			nearest = distance;
+			near = subjects[i].name;
+		}
+	}
+	return near ? cli_usage(cli, "there is no subject \"%s\"; did you mean \"%s\"?", name, near)
+		    : cli_usage(cli, "there is no subject \"%s\"; `hvtune show --list` names them", name);
+}
+
 static int write_svg(FILE *out, const void *host)
 {
 	return report_topology_svg(out, host);
@@ -41,7 +60,9 @@ int cmd_show(struct cli *cli)
 		return list_subjects();
 	for (size_t i = 0; i < count; i++)
 		if (!is_subject(names[i]))
-			return cli_usage(cli, "there is no subject \"%s\"; `hvtune show --list` names them", names[i]);
+			return unknown_subject(cli, names[i]);
+	if (cli_given(cli, OPTION_SVG) && !topology_only)
+		return cli_usage(cli, "--svg draws the topology: hvtune show topology --svg FILE");
 	int r = cli_open_host(cli, &host);
 
 	if (r)
@@ -51,10 +72,10 @@ int cmd_show(struct cli *cli)
 	else if (cli_given(cli, OPTION_JSON))
 		(void)report_json_print(stdout, topology_only ? report_topology_json(host)
 							      : report_facts_json(host, names, count));
-	else if (topology_only)
+	else if (topology_only && !cli_given(cli, OPTION_SOURCES))
 		report_topology(&cli->out, host);
 	else
-		report_facts(&cli->out, host, names, count);
+		report_facts(&cli->out, host, names, count, cli_given(cli, OPTION_SOURCES));
 	cli_print_timing(cli, host);
 	return r;
 }

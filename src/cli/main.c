@@ -18,13 +18,16 @@ int cli_fail(const struct err *err)
 int cli_usage(const struct cli *cli, const char *format, ...)
 {
 	va_list arguments;
+	size_t length = strlen(format);
 
 	(void)fputs("hvtune: ", stderr);
 	va_start(arguments, format);
 	(void)vfprintf(stderr, format, arguments);
 	va_end(arguments);
-	(void)fprintf(stderr, "; see hvtune %s%s--help\n", cli->command ? cli->command->name : "",
-		      cli->command ? " " : "");
+	/* A question ends the sentence; another begins. */
+	(void)fprintf(stderr, "%s hvtune %s%s--help%s\n", length && format[length - 1] == '?' ? " See" : "; see",
+		      cli->command ? cli->command->name : "", cli->command ? " " : "",
+		      length && format[length - 1] == '?' ? "." : "");
 	return EXIT_USAGE;
 }
 
@@ -157,6 +160,17 @@ static int unknown_command(const struct cli *cli, const char *name)
 		    : cli_usage(cli, "there is no command \"%s\"", name);
 }
 
+/* Of what there is only one, a second is a slip that would silently win. */
+static bool is_given_once(enum cli_option_id id)
+{
+	static const enum cli_option_id once[] = {OPTION_HOST, OPTION_OUTPUT, OPTION_SVG, OPTION_KIND, OPTION_MIN};
+
+	for (size_t i = 0; i < ARRAY_SIZE(once); i++)
+		if (once[i] == id)
+			return true;
+	return false;
+}
+
 /* Parse the options of a command; 0, or an exit code + 1 when all is said (help, errors). */
 static int parse_options(struct cli *cli, int argc, char **argv, struct cli_given *given_options)
 {
@@ -195,6 +209,8 @@ static int parse_options(struct cli *cli, int argc, char **argv, struct cli_give
 			return 1 + cli_usage(cli, "option %s needs an argument", given);
 		enum cli_option_id id = found >= 256 ? (enum cli_option_id)(found - 256) : by_letter[found];
 
+		if (cli->values[id] && is_given_once(id))
+			return 1 + cli_usage(cli, "--%s was given twice", option_by_id(id)->name);
 		cli->values[id] = optarg ? optarg : "";
 		given_options[cli->given_count++] = (struct cli_given){id, cli->values[id]};
 	}

@@ -6,12 +6,13 @@ const struct cli_option cli_options[] = {
     {OPTION_HELP, "help", 'h', NULL, "print this help"},
     {OPTION_HOST, "host", 'H', "WHAT",
      "look at another host: a directory or archive with sys/ and proc/, a capture, an hwloc XML file, an lscpu text "
-     "(plain or -J), or an hwloc synthetic description"},
+     "(plain or -J), or an hwloc synthetic description; - is standard input"},
     {OPTION_JSON, "json", 'j', NULL, "print JSON"},
     {OPTION_ALL, "all", 'a', NULL, "print notes, good points and undecided checks too"},
     {OPTION_TIMING, "timing", 0, NULL, "print to standard error where the time went"},
     {OPTION_SVG, "svg", 0, "FILE", "write a picture of the host to FILE (- for standard output)"},
-    {OPTION_OUTPUT, "output", 'o', "FILE", "write the archive to FILE (.tar.xz, .tar.zst, .tar.gz or .tar)"},
+    {OPTION_OUTPUT, "output", 'o', "FILE",
+     "write the archive to FILE (.tar.xz, .tar.zst, .tar.gz or .tar; - for standard output)"},
     {OPTION_FORCE, "force", 'f', NULL, "overwrite FILE if it exists"},
     {OPTION_MARKDOWN, "markdown", 0, NULL, "print the page as Markdown"},
     {OPTION_LIST, "list", 'l', NULL, "list what there is"},
@@ -43,11 +44,16 @@ const struct cli_option cli_options[] = {
      "text, or the change itself: xml, diff (of the XML), virsh, qm (Proxmox) or qemu"},
     {OPTION_PLAN, "plan", 0, NULL, "print only what is to be done, in order"},
     {OPTION_APPLY, "apply", 0, NULL, "refused: this version changes nothing"},
+    {OPTION_IGNORE, "ignore", 'i', "ID", "leave out the finding ID, or several (ID,ID...); how many is told"},
+    {OPTION_MIN, "min", 'm', "SEVERITY", "leave out findings of less than SEVERITY: fail, warn, advice, info or good"},
+    {OPTION_SOURCES, "sources", 's', NULL, "print beside each fact the path that it was read from"},
     {0, NULL, 0, NULL, NULL},
 };
 
-static const enum cli_option_id check_options[] = {OPTION_HOST, OPTION_JSON, OPTION_ALL, OPTION_TIMING, 0};
-static const enum cli_option_id show_options[] = {OPTION_HOST, OPTION_JSON, OPTION_SVG, OPTION_LIST, OPTION_TIMING, 0};
+static const enum cli_option_id check_options[] = {OPTION_HOST,	  OPTION_JSON,	 OPTION_ALL, OPTION_MIN,
+						   OPTION_IGNORE, OPTION_TIMING, 0};
+static const enum cli_option_id show_options[] = {
+    OPTION_HOST, OPTION_SOURCES, OPTION_JSON, OPTION_SVG, OPTION_LIST, OPTION_TIMING, 0};
 static const enum cli_option_id explain_options[] = {OPTION_LIST, OPTION_JSON, OPTION_MARKDOWN, 0};
 static const enum cli_option_id lint_options[] = {OPTION_KIND, OPTION_HOST, OPTION_JSON, OPTION_ALL, OPTION_TIMING, 0};
 static const enum cli_option_id place_options[] = {OPTION_NEW,	  OPTION_NAME,	OPTION_COPIES,	OPTION_FILE,
@@ -63,11 +69,12 @@ const struct cli_command cli_commands[] = {
      "needed for little and said where it would help. Exit code 1 when there is a failure or a warning.",
      check_options, cmd_check},
     {"show", "[SUBJECT...]", "show the facts, by subject",
-     "Prints the facts of the given subjects, or of all. `hvtune show topology` draws packages, NUMA nodes, CCXs and "
-     "cores; --svg makes a picture of it.",
+     "Prints the facts of the given subjects, or of all; --sources adds where each was read. `hvtune show topology` "
+     "draws packages, NUMA nodes, CCXs and cores; --svg makes a picture of it.",
      show_options, cmd_show},
     {"explain", "[ID...]", "explain a finding",
-     "Prints mechanism, expected effect with its source, what the change hurts and how to look by hand.",
+     "Prints mechanism, expected effect with its source, what the change hurts and how to look by hand. A subject "
+     "(`hvtune explain idle`) lists the findings of it.",
      explain_options, cmd_explain},
     {"lint", "FILE...", "judge a kernel command line, GRUB default file, tuned profile or tuned log",
      "Prints the findings for a file, on this host or on the one that --host names. FILE - is standard input. Exit "

@@ -32,8 +32,10 @@ json_t *report_findings_json(const struct host *host, const struct advise_result
 /* A page of Markdown: as it is, or laid out for the terminal. */
 void report_page(const struct term *term, const char *page, bool markdown);
 
-/* Facts of the subjects for which `names` has a word; NULL: all. */
-void report_facts(const struct term *term, const struct host *host, const char *const *names, size_t count);
+/* Facts of the subjects for which `names` has a word; NULL: all. `sources`: with the path that it was read from beside
+ * each. */
+void report_facts(const struct term *term, const struct host *host, const char *const *names, size_t count,
+		  bool sources);
 json_t *report_facts_json(const struct host *host, const char *const *names, size_t count);
 
 /* The topology as boxes: package > node > CCX > core with its threads; equal CCXs are folded to fit the width. */

@@ -32,9 +32,16 @@ static enum term_colour state_colour(const struct fact *fact)
 	return colours[fact->state];
 }
 
+static void print_source(const struct term *term, int indent, bool started, const char *source)
+{
+	(void)fputs(term_on(term, TERM_DIM), term->out);
+	term_flow(term, indent, started, source);
+	(void)fputs(term_on(term, TERM_PLAIN), term->out);
+}
+
 /* "governor   powersave on 0-63"; the label only where it differs from the row above. */
 static void print_row(const struct term *term, struct arena *arena, const struct host_row *row, bool repeated,
-		      int width)
+		      int width, bool sources)
 {
 	const char *label = repeated ? "" : row->label;
 	/* The row of what is missing carries its list as it stands. */
@@ -46,11 +53,20 @@ static void print_row(const struct term *term, struct arena *arena, const struct
 
 	if (row->cpus)
 		shown = arena_printf(arena, "%s on %s", shown, *row->cpus ? row->cpus : "no CPU");
+	shown = *shown ? shown : "(empty)";
 	(void)fprintf(term->out, "%*s%s%*s%s", LABEL_INDENT, "", label, gap, "",
 		      colour == TERM_PLAIN ? "" : term_on(term, colour));
-	term_flow(term, indent, true, *shown ? shown : "(empty)");
+	if (sources && row->fact.source &&
+	    indent + term_columns(shown) + 2 + term_columns(row->fact.source) <= term->width) {
+		(void)fprintf(term->out, "%s%s  ", shown, colour == TERM_PLAIN ? "" : term_on(term, TERM_PLAIN));
+		print_source(term, indent, true, row->fact.source);
+		return;
+	}
+	term_flow(term, indent, true, shown);
 	if (colour != TERM_PLAIN)
 		(void)fputs(term_on(term, TERM_PLAIN), term->out);
+	if (sources && row->fact.source)
+		print_source(term, indent, false, row->fact.source);
 }
 
 /* Rows that only say that a thing is not there are told of together, at the end of their section. */
@@ -66,7 +82,7 @@ static bool same_section(const struct host_row *a, const struct host_row *b)
 
 /* `count` rows of one section. */
 static void print_section(const struct term *term, struct arena *arena, const struct host_row *rows, size_t count,
-			  int width)
+			  int width, bool sources)
 {
 	const char *missing = NULL, *above = NULL;
 
@@ -74,32 +90,34 @@ static void print_section(const struct term *term, struct arena *arena, const st
 		(void)fprintf(term->out, "  %s%s%s\n", term_on(term, TERM_CYAN), rows[0].section,
 			      term_on(term, TERM_PLAIN));
 	for (size_t i = 0; i < count; i++) {
-		if (is_missing(&rows[i])) {
+		/* With sources, where it was looked for in vain is what is asked. */
+		if (is_missing(&rows[i]) && !sources) {
 			missing = missing ? arena_printf(arena, "%s, %s", missing, rows[i].label) : rows[i].label;
 			continue;
 		}
-		print_row(term, arena, &rows[i], text_equal(above, rows[i].label), width);
+		print_row(term, arena, &rows[i], text_equal(above, rows[i].label), width, sources);
 		above = rows[i].label;
 	}
 	if (missing)
 		print_row(term, arena,
 			  &(struct host_row){.label = "absent",
 					     .fact = {.state = FACT_ABSENT, .type = FACT_TEXT, .raw = missing}},
-			  false, width);
+			  false, width, false);
 }
 
-static void print_rows(const struct term *term, struct arena *arena, const struct host_rows *rows)
+static void print_rows(const struct term *term, struct arena *arena, const struct host_rows *rows, bool sources)
 {
 	int width = label_width(rows);
 
 	for (size_t start = 0, end; start < rows->count; start = end) {
 		for (end = start + 1; end < rows->count && same_section(&rows->rows[start], &rows->rows[end]);)
 			end++;
-		print_section(term, arena, &rows->rows[start], end - start, width);
+		print_section(term, arena, &rows->rows[start], end - start, width, sources);
 	}
 }
 
-void report_facts(const struct term *term, const struct host *host, const char *const *names, size_t count)
+void report_facts(const struct term *term, const struct host *host, const char *const *names, size_t count,
+		  bool sources)
 {
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 	size_t subject_count;
@@ -115,7 +133,7 @@ void report_facts(const struct term *term, const struct host *host, const char *
 		(void)fprintf(term->out, "%s%s%s%s\n", first ? "" : "\n", term_on(term, TERM_BOLD), subjects[i].title,
 			      term_on(term, TERM_PLAIN));
 		first = false;
-		print_rows(term, arena, &rows);
+		print_rows(term, arena, &rows, sources);
 	}
 }
 

@@ -79,7 +79,8 @@ static void print_title(const struct term *term, const struct advise_finding *fi
 	}
 }
 
-/* In the order in which a person asks: what, why, what it brings, what to do, what that costs; then what it rests on. */
+/* In the order in which a person asks: what, why, what it brings, what to do, what that costs; then what it rests on.
+ */
 static void print_finding(const struct term *term, struct arena *arena, const struct advise_finding *finding)
 {
 	const struct advise_rule *rule = finding->rule;
@@ -87,9 +88,8 @@ static void print_finding(const struct term *term, struct arena *arena, const st
 
 	print_title(term, finding);
 	if (finding->line)
-		print_part(
-		    term, "at:",
-		    arena_printf(arena, "%s:%u:%u", finding->path, finding->line, MAX_OF(1U, finding->column)));
+		print_part(term, "at:",
+			   arena_printf(arena, "%s:%u:%u", finding->path, finding->line, MAX_OF(1U, finding->column)));
 	if (finding->detail)
 		print_part(term, "why:", finding->detail);
 	if (to_do && rule->effect)
@@ -140,9 +140,11 @@ static void print_counts(const struct term *term, struct arena *arena, const str
 {
 	size_t hidden = result->count_by_severity[ADVISE_INFO] + result->count_by_severity[ADVISE_GOOD];
 	size_t elsewhere = result->nothing_count + result->not_asked_count, asking_root = 0;
-	const char *line = counted(arena, result->fine_count, "check passed", "checks passed");
+	const char *line = verdict(arena, result, all);
 
-	line = arena_printf(arena, "%s; %s", verdict(arena, result, all), line);
+	if (result->fine_count)
+		line = arena_printf(arena, "%s; %s", line,
+				    counted(arena, result->fine_count, "check passed", "checks passed"));
 	if (result->unknown_count)
 		line = arena_printf(arena, "%s, %zu could not be decided", line, result->unknown_count);
 	if (elsewhere)
@@ -154,8 +156,8 @@ static void print_counts(const struct term *term, struct arena *arena, const str
 	if (result->below_count)
 		line = arena_printf(arena, "%s; %zu below --min", line, result->below_count);
 	if (hidden && !all)
-		line = arena_printf(arena, "%s; --all shows %s", line,
-				    counted(arena, hidden, "more note", "more notes"));
+		line =
+		    arena_printf(arena, "%s; --all shows %s", line, counted(arena, hidden, "more note", "more notes"));
 	for (size_t i = 0; i < result->unknown_count; i++)
 		asking_root += result->unknowns[i].root_helps;
 	line = arena_printf(arena, "%s.", line);

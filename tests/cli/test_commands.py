@@ -3,13 +3,21 @@
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
+import sys
 import tempfile
 import xml.dom.minidom
 from pathlib import Path
 
-from harness import COMMANDS, HVTUNE, Test, hvtune, options_in_help
+from harness import COMMANDS, HVTUNE, TOP, Test, hvtune, options_in_help
+
+sys.path.insert(0, str(TOP / "tests/hosts"))
+import hosts  # noqa: E402
+
+# A machine with warnings.
+HOST = hosts.root_of("epyc-9354p-virtual-host", hosts.HERE / "machines/epyc-9354p-virtual-host.host")
 
 
 def in_terminal(*arguments, env=None):
@@ -205,8 +213,8 @@ class Output(Test):
             self.assertEqual(done.json()["schema"], 1)
 
     def test_check_names_the_machine_first_and_counts_last(self):
-        lines = hvtune("check").out.splitlines()
-        self.assertRegex(lines[-1], r"checks fine|not for this host|more notes|Root would")
+        lines = hvtune("check", env={"COLUMNS": "200"}).out.splitlines()
+        self.assertRegex(lines[-1], r"checks? passed|apply here|more notes?|Root would")
         self.assertTrue(lines[0])
 
     def test_timing_goes_to_standard_error(self):
@@ -226,6 +234,75 @@ class Output(Test):
             done = hvtune("show", "topology", "--svg", Path(folder) / "no" / "such.svg")
             self.assert_code(done, 3)
             self.assert_one_line(done.err)
+
+
+class Choice(Test):
+    """--ignore and --min of check."""
+
+    def test_ignored_findings_are_told_and_do_not_count(self):
+        before = hvtune("check", "--json", "--host", HOST).json()
+        wrong = sorted({finding["id"] for finding in before["findings"] if finding["severity"] in ("fail", "warn")})
+        self.assertTrue(wrong)
+        done = hvtune("check", "--host", HOST, "--ignore", ",".join(wrong))
+        self.assert_code(done, 0)
+        self.assertRegex(done.out.replace("\n", " "), r"; \d+ findings? ignored")
+        for name in wrong:
+            self.assertNotIn(name, done.out)
+        repeated = [word for name in wrong for word in ("--ignore", name)]
+        self.assertEqual(hvtune("check", "--host", HOST, *repeated).out, done.out)
+        after = hvtune("check", "--json", "--host", HOST, *repeated).json()
+        self.assertEqual(after["ignored"] + len(after["findings"]), len(before["findings"]))
+
+    def test_a_waiver_with_a_slip_is_refused(self):
+        done = hvtune("check", "--ignore", "idle.c2-shut-ou")
+        self.assert_code(done, 2)
+        self.assertIn('did you mean "idle.c2-shut-out"? See hvtune check --help.', done.err)
+
+    def test_min(self):
+        for least in ("fail", "warn", "advice", "info", "good"):
+            order = ["fail", "warn", "advice", "info", "good"]
+            answer = hvtune("check", "--json", "--host", HOST, "--min", least).json()
+            self.assertLessEqual({finding["severity"] for finding in answer["findings"]},
+                                 set(order[:order.index(least) + 1]))
+        self.assert_code(hvtune("check", "--min", "bad"), 2)
+
+
+class Layout(Test):
+    def test_lines_fit_and_numbers_keep_their_units(self):
+        for arguments in (["check", "--all"], ["explain", "--list"], ["show"]):
+            for columns in (80, 100):
+                done = hvtune(*arguments, *([] if arguments[0] == "explain" else ["--host", HOST]),
+                              env={"COLUMNS": str(columns), "LC_ALL": "C.UTF-8"})
+                for line in done.out.splitlines():
+                    # A path that is longer than the line cannot be broken.
+                    self.assertTrue(len(line) <= columns or "/" in line, line)
+                self.assertNotRegex(done.out, r"\d\n +(us|ms|ns|MiB|GiB|MHz|GHz|W|%)\b")
+
+    def test_nothing_to_judge_is_said(self):
+        done = hvtune("check", "--host", "package:1 l3:2 core:4 pu:2")
+        self.assert_code(done, 0)
+        self.assertIn("Nothing could be judged: this source has no settings", done.out.replace("\n", " "))
+
+    def test_sources(self):
+        plain, told = hvtune("show", "kvm"), hvtune("show", "kvm", "--sources")
+        self.assertNotIn("/sys/module/kvm_amd", plain.out)
+        self.assertIn("/sys/module/kvm_amd", told.out)
+
+    def test_slips(self):
+        for arguments, said in ((["show", "topolgy"], 'did you mean "topology"?'),
+                                (["show", "cpu", "--svg", "x.svg"], "--svg draws the topology"),
+                                (["check", "--host", "/", "--host", "/"], "--host was given twice")):
+            done = hvtune(*arguments)
+            self.assert_code(done, 2)
+            self.assert_one_line(done.err)
+            self.assertIn(said, done.err)
+
+    def test_a_subject_lists_its_findings(self):
+        done = hvtune("explain", "idle")
+        self.assert_code(done, 0)
+        listed = re.findall(r"^(?:fail|warn|advice|info|good) +(\S+)", done.out, re.MULTILINE)
+        self.assertIn("idle.c2-shut-out", listed)
+        self.assertEqual({name.split(".")[0] for name in listed}, {"idle"})
 
 
 class Explain(Test):

@@ -26,7 +26,7 @@ class Kinds(Test):
     def found(self, text, *arguments):
         done = lint(text, "--json", "--all", *arguments)
         self.assert_code(done, 0, 1)
-        return {finding["id"]: finding for finding in done.json()["findings"]}
+        return {finding["id"]: finding for finding in done.json()[0]["findings"]}
 
     def test_command_line(self):
         found = self.found("ro quiet amd_iommu=pt\n")
@@ -62,7 +62,7 @@ class Kinds(Test):
 
     def test_only_rules_of_the_subject(self):
         done = lint("ro amd_iommu=pt\n", "--json", "--all")
-        self.assertEqual({finding["id"].split(".")[0] for finding in done.json()["findings"]}, {"cmdline"})
+        self.assertEqual({finding["id"].split(".")[0] for finding in done.json()[0]["findings"]}, {"cmdline"})
 
 
 class Refused(Test):
@@ -105,6 +105,8 @@ class Several(Test):
             self.assert_code(hvtune("lint", "--host", HOST, good, "/nonexistent/file", bad), 3)
             answers = hvtune("lint", "--host", HOST, "--json", good, bad).json()
             self.assertEqual([answer["path"] for answer in answers], [str(good), str(bad)])
+            alone = hvtune("lint", "--host", HOST, "--json", good).json()
+            self.assertEqual([answer["path"] for answer in alone], [str(good)], "one file, the same shape")
 
 
 @unittest.skipIf(WHY_NOT, WHY_NOT)
@@ -117,7 +119,7 @@ class SharedCases(Test):
         for profile in profiles:
             done = hvtune("lint", "--json", "--host", host, profile)
             self.assert_code(done, 0, 1)
-            for finding in done.json()["findings"]:
+            for finding in done.json()[0]["findings"]:
                 if finding["severity"] in ("fail", "warn"):
                     self.assertEqual(finding["id"], "tuned.latency-shuts-out-states", f"{profile}: {finding}")
                     self.assertIn(profile.parent.name, LATENCY_PROFILES)
@@ -136,7 +138,7 @@ class SharedCases(Test):
             done = hvtune("lint", "--json", "--all", "--host", top / "hosts-rebuilt/trees/5950x",
                           top / f"config/users/{name}.cmdline")
             self.assert_code(done, 0, 1)
-            found = {finding["id"] for finding in done.json()["findings"]}
+            found = {finding["id"] for finding in done.json()[0]["findings"]}
             self.assertLessEqual(ids, found, name)
             self.assertNotIn("cmdline.typing-error", found, json.dumps(done.json()))
 
@@ -144,4 +146,4 @@ class SharedCases(Test):
         done = hvtune("lint", "--json", "--all", "--host", HOST,
                       cases.CASES / "config/users/u11-tr1950x.modprobe.conf")
         self.assert_code(done, 0)
-        self.assertEqual({finding["id"] for finding in done.json()["findings"]}, {"cmdline.vhost-zerocopy"})
+        self.assertEqual({finding["id"] for finding in done.json()[0]["findings"]}, {"cmdline.vhost-zerocopy"})

@@ -25,6 +25,8 @@ static void test_flow(void **state)
 	assert_flowed(40, 2, false, "  one\n two ", "  one two\n");
 	assert_flowed(40, 4, false, "aaaaaaaaaa bbbbbbbbbb cccccccccc dddddddddd",
 		      "    aaaaaaaaaa bbbbbbbbbb cccccccccc\n    dddddddddd\n");
+	assert_flowed(40, 0, true, "aaaaaaaaaa bbbbbbbbbb ccccccccc needs 800 us, or less",
+		      "aaaaaaaaaa bbbbbbbbbb ccccccccc needs\n800 us, or less\n");
 	assert_flowed(40, 0, true, "", "\n");
 	assert_flowed(40, 0, true, "a-word-that-is-longer-than-the-line-cannot-be-cut b",
 		      "a-word-that-is-longer-than-the-line-cannot-be-cut\nb\n");

@@ -14,7 +14,7 @@ static char *shown(struct tree *tree, const char *subject)
 	struct term term = {.out = out, .width = 60};
 
 	assert_non_null(out);
-	report_facts(&term, tree_host(tree), &subject, 1);
+	report_facts(&term, tree_host(tree), &subject, 1, false);
 	assert_int_equal(fclose(out), 0);
 	return text;
 }

@@ -232,6 +232,9 @@ static int find_domain(struct vm_xml_reader *reader, const xmlDoc *doc, const xm
 		if (!domain)
 			return err_set_at(reader->err, EINVAL, reader->vm->path, place.line, place.column,
 					  "this <%s> holds no domain", wrappers[i]);
+		if (!text_equal(wrappers[i], "domstatus"))
+			vm_add_note(reader->vm, vm_xml_place(reader, domain),
+				    arena_printf(reader->vm->arena, "the domain as a <%s> keeps it", wrappers[i]));
 		*ret = domain;
 		return 0;
 	}
@@ -292,6 +295,9 @@ static void read_arguments(struct vm_xml_reader *reader, const xmlNode *domain)
 		for (const xmlNode *arg = line->children; arg; arg = arg->next)
 			count += in_namespace(arg, "arg", uri);
 		vm->qemu_args = ARENA_ARRAY(vm->arena, (size_t)count, const char *);
+		if (count)
+			vm_add_note(vm, vm_xml_place(reader, line),
+				    "qemu:commandline hands words to QEMU past libvirt; they are not judged");
 		vm->qemu_arg_count = 0;
 		for (const xmlNode *arg = line->children; arg; arg = arg->next) {
 			const char *value =

@@ -66,8 +66,16 @@ static void read_topology(struct vm_xml_reader *reader, const xmlNode *cpu)
 		return;
 	it->topology_given = true;
 	it->topology_place = vm_xml_place(reader, topology);
-	for (size_t i = 0; i < ARRAY_SIZE(levels); i++)
-		*levels[i].ret = (int)vm_xml_number(reader, topology, levels[i].name, 1, MEMBERS_MAX, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(levels); i++) {
+		bool written = vm_xml_attribute(reader, topology, levels[i].name);
+		int64_t count = vm_xml_number(reader, topology, levels[i].name, 1, MEMBERS_MAX, written ? 0 : 1);
+
+		/* With one level that cannot be understood, nothing is known of the product. */
+		if (count == 0)
+			it->topology_given = false;
+		else
+			*levels[i].ret = (int)count;
+	}
 }
 
 static void read_cache(struct vm_xml_reader *reader, const xmlNode *cpu)

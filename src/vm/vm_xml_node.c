@@ -100,15 +100,28 @@ const char *vm_xml_text(struct vm_xml_reader *reader, const xmlNode *node)
 	return copy && *copy ? copy : NULL;
 }
 
+/* What is written but cannot be understood is told; it counts as not given. */
+static void note_bad(struct vm_xml_reader *reader, const xmlNode *node, const char *name, const char *text,
+		     const char *wanted)
+{
+	vm_add_note(reader->vm, vm_xml_place(reader, node),
+		    arena_printf(reader->vm->arena, "<%s %s=\"%.60s\"> is no %s", (const char *)node->name, name, text,
+				 wanted));
+}
+
 static int64_t number_of(struct vm_xml_reader *reader, const xmlNode *node, const char *name, int base, int64_t min,
 			 int64_t max, int64_t otherwise)
 {
 	const char *text = vm_xml_attribute(reader, node, name);
 	int64_t number = 0;
 
-	if (!text || text_int(text, base, &number) < 0 || number < min || number > max)
+	if (!text)
 		return otherwise;
-	return number;
+	if (text_int(text, base, &number) < 0) {
+		note_bad(reader, node, name, text, "number");
+		return otherwise;
+	}
+	return number < min || number > max ? otherwise : number;
 }
 
 int64_t vm_xml_number(struct vm_xml_reader *reader, const xmlNode *node, const char *name, int64_t min, int64_t max,
@@ -139,10 +152,11 @@ struct vm_set vm_xml_set(struct vm_xml_reader *reader, const xmlNode *node, cons
 
 	if (!text)
 		return (struct vm_set){0};
-	if (vm_parse_cpuset(text, &set.set, NULL) < 0)
+	set.given = vm_parse_cpuset(text, &set.set, NULL) == 0;
+	if (!set.given) {
 		set.text = text;
-	else
-		set.given = true;
+		note_bad(reader, node, name, text, "set of CPUs or nodes");
+	}
 	return set;
 }
 

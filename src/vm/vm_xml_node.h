@@ -40,7 +40,7 @@ const char *vm_xml_attribute(struct vm_xml_reader *reader, const xmlNode *node, 
 /* The text inside, without white space around it; NULL when there is none. */
 const char *vm_xml_text(struct vm_xml_reader *reader, const xmlNode *node);
 
-/* A whole number within the limits, else `otherwise`. */
+/* A whole number within the limits, else `otherwise`; a note tells of what is no number at all. */
 int64_t vm_xml_number(struct vm_xml_reader *reader, const xmlNode *node, const char *name, int64_t min, int64_t max,
 		      int64_t otherwise);
 /* As libvirt reads addresses: 0x for hexadecimal, 0 for octal. */
@@ -49,7 +49,7 @@ int64_t vm_xml_number_any_base(struct vm_xml_reader *reader, const xmlNode *node
 /* yes/on/no/off as 1 and 0; -1 when it is not given or another word. */
 int vm_xml_switch(struct vm_xml_reader *reader, const xmlNode *node, const char *name);
 
-/* A set of CPUs or nodes; not given when there is no such attribute; text kept when it cannot be understood. */
+/* A set of CPUs or nodes; not given when there is no such attribute; text and a note when it cannot be understood. */
 struct vm_set vm_xml_set(struct vm_xml_reader *reader, const xmlNode *node, const char *name);
 
 /*

@@ -60,6 +60,8 @@ static void test_identity(void **state)
 	assert_string_equal(vm->launch_security, "sev-snp");
 	assert_int_equal(vm->qemu_arg_count, 2);
 	assert_string_equal(vm->qemu_args[0], "-cpu");
+	assert_int_equal(vm->note_count, 1);
+	assert_non_null(strstr(vm->notes[0].text, "qemu:commandline"));
 	assert_string_equal(vm->qemu_args[1], "host,x=\"y\"");
 }
 
@@ -470,6 +472,24 @@ static void test_other_devices(void **state)
 	assert_int_equal(vm->iommu_xtsup, 1);
 }
 
+/* Absent, and there but not to be understood, are two things. */
+static void test_what_is_not_understood_is_told(void **state)
+{
+	CLEANUP(vm_free_pointer)
+	struct vm *vm = read_inside("<cpu><topology sockets='1' cores='{cores}' threads='2'/></cpu>\n"
+				    "<cputune><emulatorpin cpuset='0-'/></cputune>\n"
+				    "<cpu/><numatune><memory nodeset='3'/></numatune>");
+
+	(void)state;
+	assert_int_equal(vm->note_count, 2);
+	assert_string_equal(vm->notes[0].text, "<emulatorpin cpuset=\"0-\"> is no set of CPUs or nodes");
+	assert_int_equal(vm->notes[0].place.line, 3);
+	assert_string_equal(vm->notes[1].text, "<topology cores=\"{cores}\"> is no number");
+	assert_int_equal(vm->notes[1].place.line, 2);
+	assert_int_equal(vm->cpu.cores, 1);
+	assert_false(vm->cpu.topology_given);
+}
+
 static void test_wrappers(void **state)
 {
 	CLEANUP(vm_free_pointer)
@@ -489,6 +509,8 @@ static void test_wrappers(void **state)
 	assert_int_equal(status->vcpus[1].tid, 4721);
 	assert_string_equal(snapshot->name, "snap");
 	assert_int_equal(snapshot->state, VM_STATE_DEFINED);
+	assert_string_equal(snapshot->notes[0].text, "the domain as a <domainsnapshot> keeps it");
+	assert_int_equal(status->note_count, 0);
 	assert_int_equal(dumped->state, VM_STATE_RUNNING);
 }
 
@@ -506,6 +528,7 @@ int main(void)
 	    cmocka_unit_test(test_features_and_clock),
 	    cmocka_unit_test(test_storage),
 	    cmocka_unit_test(test_other_devices),
+	    cmocka_unit_test(test_what_is_not_understood_is_told),
 	    cmocka_unit_test(test_wrappers),
 	};
 

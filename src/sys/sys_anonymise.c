@@ -226,6 +226,9 @@ static const struct pattern {
     {"@", "[A-Za-z0-9._+-]+@[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*\\.[A-Za-z]{2,}", 0, SECRET_SHAPE, EDGE_WORD, is_no_unit},
     {"=", "(passw(or)?d|passphrase|secret|token|psk|key)=([^,&[:space:]]+)", 3, SECRET_SHAPE, EDGE_NONE, NULL},
 
+    {"data=", "secret,([^[:space:]]*,)?data=([^,[:space:]]+)", 2, SECRET_SHAPE, EDGE_NONE, NULL},
+    {"\"data\"", "\"data\":[[:space:]]*\"([^\"]+)\"", 1, SECRET_SHAPE, EDGE_NONE, NULL},
+
     /* file systems and volumes */
     {"UUID=", "UUID=\"?(" HEX "{4}-" HEX "{4})", 1, SECRET_SHAPE, EDGE_WORD, NULL},
     {"UUID=", "PARTUUID=\"?(" HEX "{8})-" HEX "{2}", 1, SECRET_SHAPE, EDGE_NONE, NULL},

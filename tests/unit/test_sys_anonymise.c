@@ -49,6 +49,8 @@ static void test_what_must_go(void **state)
 	     "0b5c3f1e-4a7d-4c62-9f00-1d2e3f4a5b6c"},
 	    {"/proc/cmdline", "root=PARTUUID=a1b2c3d4-02 ro", "a1b2c3d4"},
 	    {"/proc/cmdline", "root=UUID=C0FE-BABE ro", "C0FE-BABE"},
+	    {"/proc/7/cmdline", "-object secret,id=s0,data=aHVudGVyMg,format=base64", "aHVudGVyMg"},
+	    {"/proc/7/cmdline", "{\"qom-type\":\"secret\",\"id\":\"s0\",\"data\":\"aHVudGVyMg\"}", "aHVudGVyMg"},
 	    {"/proc/cmdline", "root=LABEL=alices-disk ro", "alices-disk"},
 	    {"/proc/cmdline", "root=/dev/mapper/acme--vg-root ro", "acme"},
 	    {"/proc/cmdline", "root=/dev/acmevg/root ro", "acmevg"},

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Owns tests of running VMs: found in every way, threads by their names, control groups of both kinds, memory. */
+#include <unistd.h>
+
+#include "sys_capture.h"
 #include "text.h"
 #include "tree.h"
 #include "unit.h"
@@ -293,9 +296,57 @@ static void test_garbage(void **state)
 	tree_free(tree);
 }
 
+/* What was seen on a machine is seen in its capture, without the VM's name. */
+static void test_a_capture_replays_it(void **state)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	CLEANUP(host_close_pointer) struct host *host = NULL;
+	struct tree *tree = machine("9\n");
+	const char *path = arena_printf(arena, "%s.tar", tree->root);
+	const struct capture_request request = {.path = path, .version = "test"};
+	struct capture_result result;
+
+	(void)state;
+	write_guest(tree, MAIN);
+	write_cmdline(tree, MAIN,
+		      "/usr/bin/qemu-system-x86_64 -name guest=acme-payroll,debug-threads=on -smp 2 "
+		      "-object secret,id=s,data=aHVudGVyMg==,format=base64 -smbios type=1,serial=ACME-1234567");
+	tree_write(tree, "/sys/fs/cgroup/machine.slice/machine-qemu\\x2d1\\x2dacme-payroll.scope/cgroup.procs",
+		   "1000\n");
+	tree_write(tree, "/sys/fs/cgroup/machine.slice/machine-qemu\\x2d1\\x2dacme-payroll.scope/cpuset.cpus.effective",
+		   "0-11\n");
+	tree_write(tree, "/proc/1000/cgroup", "0::/machine.slice/machine-qemu\\x2d1\\x2dacme-payroll.scope\n");
+	struct found found = find(tree);
+
+	assert_int_equal(found.count, 1);
+	drop(&found);
+	assert_int_equal(sys_capture_write(tree_host(tree)->sys, &request, &result, NULL), 0);
+	assert_int_equal(host_open(path, &host, NULL), 0);
+	(void)unlink(path);
+
+	struct vm **list;
+	int count;
+
+	assert_int_equal(vm_running(host, arena, &list, &count, NULL), 0);
+	assert_int_equal(count, 1);
+	assert_list(&list[0]->vcpus[1].running, "9-10");
+	assert_list(&list[0]->cgroup_cpus, "0-11");
+	assert_true(text_starts(list[0]->name, "vm"));
+	for (const struct sys_look *look = sys_first_look(host->sys); look; look = look->next) {
+		assert_null(strstr(look->path, "acme"));
+		if (look->kind != SYS_FILE || look->state != SYS_VALUE)
+			continue;
+		assert_null(memmem(look->data, look->size, "acme", 4));
+		assert_null(memmem(look->data, look->size, "aHVudGVyMg", 10));
+	}
+	vm_running_free(list, count);
+	tree_free(tree);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_a_capture_replays_it),
 	    cmocka_unit_test(test_all_processes),
 	    cmocka_unit_test(test_cgroup_v1),
 	    cmocka_unit_test(test_costs_nothing_without_vms),

@@ -39,12 +39,13 @@ struct file {
 	struct file *next;
 };
 
-/* All files config/proxmox/NAME of the shared archive; NULL: it is not there. */
-static struct file *read_files(struct arena *arena)
+/* All files of a directory of a shared archive, with their last names; NULL: it is not there. */
+static struct file *read_files(struct arena *arena, const char *name_of_archive, const char *directory)
 {
 	const char *shared = getenv("HVTUNE_SHARED"), *top = getenv("HVTUNE_TOP");
-	const char *path = shared ? arena_printf(arena, "%s/cases/config.tar.xz", shared)
-				  : arena_printf(arena, "%s/../shared/cases/config.tar.xz", top ? top : ".");
+	const char *path = shared
+			       ? arena_printf(arena, "%s/cases/%s.tar.xz", shared, name_of_archive)
+			       : arena_printf(arena, "%s/../shared/cases/%s.tar.xz", top ? top : ".", name_of_archive);
 	struct archive *archive = archive_read_new();
 	struct archive_entry *entry;
 	struct file *files = NULL;
@@ -60,7 +61,7 @@ static struct file *read_files(struct arena *arena)
 		const char *name = archive_entry_pathname(entry);
 		size_t size = (size_t)archive_entry_size(entry);
 
-		if (!text_starts(name, "config/proxmox/") || archive_entry_filetype(entry) != AE_IFREG)
+		if (!text_starts(name, directory) || archive_entry_filetype(entry) != AE_IFREG)
 			continue;
 		struct file *file = ARENA_NEW(arena, struct file);
 		char *text = arena_alloc(arena, size + 1);
@@ -130,7 +131,7 @@ static int compare(struct arena *arena, const struct file *conf, const struct fi
 static void test_pairs(void **state)
 {
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
-	struct file *files = read_files(arena);
+	struct file *files = read_files(arena, "config", "config/proxmox/");
 	int pairs = 0, different = 0;
 
 	(void)state;
@@ -153,7 +154,7 @@ static void test_pairs(void **state)
 static void test_all_are_read(void **state)
 {
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
-	struct file *files = read_files(arena);
+	struct file *files = read_files(arena, "config", "config/proxmox/");
 	struct err err = {0};
 
 	(void)state;
@@ -174,10 +175,64 @@ static void test_all_are_read(void **state)
 	}
 }
 
+/* Files of users, and what must be seen in them. */
+static void test_files_of_users(void **state)
+{
+	static const struct {
+		const char *file, *line;
+	} expected[] = {
+	    {"u09-tr3960x-proxmox.conf", "cpuset: 3-18"},
+	    {"u09-tr3960x-proxmox.conf", "cell 0: cpus 0-15, 33554432 KiB, shared"},
+	    {"u09-tr3960x-proxmox.conf", "pages 1048576 KiB: cells -"},
+	    {"u09-tr3960x-proxmox.conf", "host device 2: pci 0000:23:00.3"},
+	    {"u09-tr3960x-proxmox.conf", "os: windows"},
+	    {"u10-epyc7343-proxmox.conf", "cpuset: 8-15,24-31"},
+	    {"u10-epyc7343-proxmox.conf", "topology: 1 sockets 1 dies 1 clusters 1 cores 16 threads 1"},
+	    {"u20a-virtiofs-hugepage.qemu", "topology: 1 sockets 1 dies 1 clusters 1 cores 4 threads 2"},
+	    {"u20a-virtiofs-hugepage.qemu", "pages 0 KiB: cells -"},
+	    {"u20a-virtiofs-hugepage.qemu", "memory backing: file shared immediate, hugepages 1, locked 0, merge 1"},
+	    {"u20a-virtiofs-hugepage.qemu", "filesystem 0: virtiofs"},
+	    {"u20b-dpdk-vhostuser.qemu", "cpuset: 1-4"},
+	    {"u20b-dpdk-vhostuser.qemu", "vcpu 0: on -"},
+	    {"u20b-dpdk-vhostuser.qemu", "nic 0: vhostuser virtio - -, 2 queues"},
+	    {"u20c-bind-node0.qemu", "memory nodes: strict 0"},
+	    {"u20c-bind-node0.qemu", "cpu: 1 EPYC-v4"},
+	    {"u20d-split-irqchip-noeim.qemu", "vcpus: 300 of 300"},
+	    {"u20d-split-irqchip-noeim.qemu", "ioapic: qemu"},
+	    {"u20d-split-irqchip-noeim.qemu", "iommu: intel, intremap 1, eim 0, xtsup -1"},
+	};
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	struct file *files = read_files(arena, "config", "config/users/");
+	struct file *scenarios = read_files(arena, "scenarios", "scenarios/");
+
+	(void)state;
+	if (!files || !scenarios)
+		skip();
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+		const struct file *file = file_named(files, expected[i].file);
+		CLEANUP(vm_free_pointer) struct vm *vm = NULL;
+		struct err err = {0};
+
+		file = file ? file : file_named(scenarios, expected[i].file);
+		assert_non_null(file);
+		int outcome = strstr(file->name, ".qemu")
+				  ? vm_read_qemu_line(file->name, file->text, file->size, &vm, &err)
+				  : vm_read_proxmox(file->name, file->text, file->size, &vm, &err);
+
+		if (outcome < 0)
+			fail_msg("%s:%u: %s", file->name, err.line, err.what);
+		const struct vm_text text = vm_text(arena, vm);
+
+		if (!has_line(&text, expected[i].line))
+			fail_msg("%s: no \"%s\"", file->name, expected[i].line);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_all_are_read),
+	    cmocka_unit_test(test_files_of_users),
 	    cmocka_unit_test(test_pairs),
 	};
 

@@ -17,7 +17,7 @@ static const char *windows_machine(struct pve_conf *conf, const char *type)
 	const char *base = text_equal(type, "q35") ? "pc-q35" : "pc-i440fx";
 	int major = 0, minor = 0;
 
-	if (!made || sscanf(made, "creation-qemu=%d.%d", &major, &minor) != 2 || major < PINNED_SINCE_MAJOR ||
+	if (!made || !qemu_version(made + strlen("creation-qemu="), &major, &minor) || major < PINNED_SINCE_MAJOR ||
 	    (major == PINNED_SINCE_MAJOR && minor < PINNED_SINCE_MINOR))
 		return arena_printf(conf->arena, "%s-5.1", base);
 	return arena_printf(conf->arena, "%s-%d.%d", base, major, minor);
@@ -29,7 +29,7 @@ static bool machine_is_at_least(const char *type, int major, int minor)
 	int its_major = 0, its_minor = 0;
 	const char *dash = strrchr(type, '-');
 
-	if (!dash || sscanf(dash, "-%d.%d", &its_major, &its_minor) != 2)
+	if (!dash || !qemu_version(dash + 1, &its_major, &its_minor))
 		return true;
 	return its_major > major || (its_major == major && its_minor >= minor);
 }
@@ -174,7 +174,7 @@ static int add_smp(struct pve_conf *conf)
 {
 	enum { MOST = 4096 }; /* of any machine of QEMU */
 	const struct pve_setting *place = pve_setting(conf, "cores");
-	int cores, sockets, vcpus;
+	int cores = 1, sockets = 1, vcpus = 0;
 	int outcome = pve_number(conf, "cores", 1, 1, MOST, &cores);
 
 	if (outcome == 0)
@@ -300,7 +300,7 @@ int pve_add_memory(struct pve_conf *conf)
 
 	if (outcome < 0)
 		return outcome;
-	if (current && (text_int(current, 10, &mib) < 0 || mib <= 0 || mib > INT32_MAX))
+	if (memory && current && (text_int(current, 10, &mib) < 0 || mib <= 0 || mib > INT32_MAX))
 		return err_set_at(conf->err, EINVAL, conf->path, memory->line, memory->column,
 				  "memory: \"%.60s\" is no number of MiB", current);
 	outcome = pve_add(conf, memory, "-m", "%lld", (long long)mib);

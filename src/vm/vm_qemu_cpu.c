@@ -289,10 +289,10 @@ static bool prefers_sockets(const char *machine)
 	int major = 0, minor = 0;
 
 	if (rhel)
-		return sscanf(rhel, "rhel%d.%d", &major, &minor) == 2 && (major < 8 || (major == 8 && minor < 6));
+		return qemu_version(rhel + strlen("rhel"), &major, &minor) && (major < 8 || (major == 8 && minor < 6));
 	while ((at = at ? strchr(at, '-') : NULL)) {
 		at++;
-		if (isdigit((unsigned char)*at) && sscanf(at, "%d.%d", &major, &minor) == 2)
+		if (qemu_version(at, &major, &minor))
 			return major < 6 || (major == 6 && minor < 2);
 	}
 	return false;

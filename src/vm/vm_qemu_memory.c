@@ -282,7 +282,7 @@ static int fill_size(struct qemu_reader *reader)
 	}
 	int64_t kib = size_of_default_backend(reader);
 
-	vm->memory_kib = kib ? kib : DEFAULT_MIB * KIB;
+	vm->memory_kib = kib ? kib : (int64_t)DEFAULT_MIB * KIB;
 	return 0;
 }
 

@@ -214,3 +214,20 @@ int qemu_size(const char *text, int64_t unit, int64_t *ret_bytes)
 	*ret_bytes = (int64_t)number;
 	return 0;
 }
+
+bool qemu_version(const char *text, int *ret_major, int *ret_minor)
+{
+	enum { LONGEST = 4 }; /* digits */
+	size_t major = strspn(text, "0123456789");
+	const char *behind = text + major + 1;
+
+	if (!major || major > LONGEST || text[major] != '.')
+		return false;
+	size_t minor = strspn(behind, "0123456789");
+
+	if (!minor || minor > LONGEST)
+		return false;
+	*ret_major = (int)strtol(text, NULL, 10);
+	*ret_minor = (int)strtol(behind, NULL, 10);
+	return true;
+}

@@ -38,4 +38,7 @@ int qemu_switch(const char *value);
 /* A size as QEMU takes it ("16G", "1.5G", "512M", "4096"), in bytes; without a suffix in units of `unit` bytes. */
 int qemu_size(const char *text, int64_t unit, int64_t *ret_bytes);
 
+/* The version that a text begins with, "9.2.0": its first two numbers. False: it begins with none. */
+bool qemu_version(const char *text, int *ret_major, int *ret_minor);
+
 #endif

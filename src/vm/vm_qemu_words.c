@@ -368,14 +368,13 @@ static int step(struct lexer *lexer)
 int qemu_commands(struct arena *arena, const char *path, const char *text, size_t size, qemu_command_visit *visit,
 		  void *context, struct err *err)
 {
-	CLEANUP(base_free) char *word = malloc(size + 1);
 	struct lexer lexer = {
 	    .arena = arena,
 	    .path = path,
 	    .text = text,
 	    .size = size,
 	    .line = 1,
-	    .word = word,
+	    .word = arena_alloc(arena, size + 1),
 	    .command.arena = arena,
 	    .visit = visit,
 	    .context = context,
@@ -383,8 +382,6 @@ int qemu_commands(struct arena *arena, const char *path, const char *text, size_
 	};
 	int outcome = 0;
 
-	if (!word)
-		err_no_memory();
 	while (outcome == 0 && lexer.at < size)
 		outcome = step(&lexer);
 	return outcome ? outcome : end_command(&lexer);

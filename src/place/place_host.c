@@ -125,6 +125,31 @@ static int64_t *pages_now(const struct place_shape *shape, const struct place_re
 	return pages;
 }
 
+/* Pages that it holds and gives back when it leaves: what is free counts without them. */
+static void give_back(struct place_shape *shape, const struct place_request *request, const struct place_vm *vm)
+{
+	int size = vm->now_page_size;
+	bool as_is = shape->wishes->what_if.nps == 0 && !shape->wishes->what_if.l3_as_numa;
+
+	for (int node = 0; vm->memory_kib > 0 && node < shape->node_count; node++) {
+		int64_t *free = &shape->nodes[node].free_pages[size];
+
+		if (*free != PLACE_MEMORY_UNKNOWN && size > 0)
+			*free = MIN_OF(*free + vm->now_pages[node], shape->nodes[node].total_pages[size]);
+	}
+	/* The nodes of the system, where several make one of the problem: all may have had it when nothing tells. */
+	for (int i = 0; vm->memory_kib > 0 && size > 0 && i < shape->os_node_count; i++) {
+		int64_t *free = &shape->os_nodes[i].free_pages[size], total = shape->os_nodes[i].total_pages[size];
+		int base = shape->os_nodes[i].base;
+		int64_t had = request->memory_now_kib && as_is ? request->memory_now_kib[i] / shape->page_kib[size]
+			      : base >= 0		       ? vm->now_pages[base]
+							       : 0;
+
+		if (*free != PLACE_MEMORY_UNKNOWN)
+			*free = MIN_OF(*free + had, total);
+	}
+}
+
 static void add_existing(struct place_shape *shape, const struct place_request *request, struct place_vm *vm)
 {
 	int *now = ARENA_ARRAY(shape->arena, (size_t)shape->ccx_count, int);
@@ -132,23 +157,23 @@ static void add_existing(struct place_shape *shape, const struct place_request *
 
 	if (request->right == PLACE_KEEP)
 		vm->cores = MAX_OF(cores, 1);
+	vm->now = now;
+	vm->now_page_size = MAX_OF(shape_page_size(request->page_kib), request->page_kib == PLACE_PAGES_AUTO ? 1 : 0);
+	vm->now_pages = pages_now(shape, request, vm);
 	if (request->right != PLACE_KEEP && cores != vm->cores) {
 		shape_note(shape,
 			   "%s: its vCPUs are not on %d whole cores of their own now: it is placed as if it were new",
 			   request->name ? request->name : "VM", vm->cores);
+		if (request->memory_now_kib)
+			give_back(shape, request, vm);
+		vm->now = NULL;
+		vm->now_pages = NULL;
+		vm->now_page_size = 0;
 		return;
 	}
 	vm->right = request->right;
-	vm->now = now;
-	vm->now_page_size = MAX_OF(shape_page_size(request->page_kib), request->page_kib == PLACE_PAGES_AUTO ? 1 : 0);
-	vm->now_pages = pages_now(shape, request, vm);
-	/* What may move, or is placed as a new one, has its memory to give. */
-	for (int node = 0; vm->right == PLACE_MOVE && vm->memory_kib > 0 && node < shape->node_count; node++) {
-		int64_t *free = &shape->nodes[node].free_pages[vm->now_page_size];
-
-		if (*free != PLACE_MEMORY_UNKNOWN && vm->now_page_size > 0)
-			*free = MIN_OF(*free + vm->now_pages[node], shape->nodes[node].total_pages[vm->now_page_size]);
-	}
+	if (vm->right == PLACE_MOVE)
+		give_back(shape, request, vm);
 	/* Ordinary memory is counted from the whole: what stays is taken off. */
 	for (int node = 0; vm->right != PLACE_MOVE && vm->now_page_size == 0 && node < shape->node_count; node++) {
 		int64_t *free = &shape->nodes[node].free_pages[0];

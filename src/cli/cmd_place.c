@@ -167,13 +167,13 @@ static int xml_of(struct placing *placing, int index, const char **ret, struct e
 	const struct vm_xml_edit *edits;
 	size_t size;
 
-	if (input->vm && !input->text)
+	if (input->vm && (!input->text || !input->declared))
 		return err_set(err, ENOTSUP, layout->name, "it was not read from an XML: there is none to change");
 	if (input->vm) {
-		int count = vm_write_edits(placing->inputs->arena, layout, input->vm, &edits);
+		int count = vm_write_edits(placing->inputs->arena, layout, input->declared, &edits);
 
-		return vm_xml_edit(placing->inputs->arena, input->vm->path, input->text, input->size, edits, count, ret,
-				   &size, err);
+		return vm_xml_edit(placing->inputs->arena, input->declared->path, input->text, input->size, edits,
+				   count, ret, &size, err);
 	}
 	CLEANUP(base_free) char *text = NULL;
 	CLEANUP(base_fclose) FILE *out = open_memstream(&text, &size);
@@ -189,7 +189,8 @@ static int xml_of(struct placing *placing, int index, const char **ret, struct e
 static int print_xml(struct placing *placing, int index, FILE *out, struct err *err)
 {
 	const struct place_input *input = &placing->inputs->inputs[index];
-	const char *name = placing->report.vms[index].layout.name, *path = input->vm ? input->vm->path : NULL, *text;
+	const char *name = placing->report.vms[index].layout.name,
+		   *path = input->declared ? input->declared->path : NULL, *text;
 	int r = xml_of(placing, index, &text, err);
 
 	if (r < 0)
@@ -214,7 +215,7 @@ static int print_change(struct placing *placing, int index, FILE *out, struct er
 	if (placing->form == FORM_VIRSH)
 		vm_write_virsh(out, layout, vm);
 	else if (placing->form == FORM_QM)
-		vm_write_qm(out, layout, vmid_of(placing->inputs->arena, vm));
+		vm_write_qm(out, layout, vmid_of(placing->inputs->arena, placing->inputs->inputs[index].declared));
 	else
 		vm_write_qemu(out, layout, vm);
 	return 0;
@@ -251,7 +252,8 @@ static void fill_report(struct placing *placing, const struct host *host, const 
 			continue;
 		vms[i].memory_kib = place_memory(arena, plan, i);
 		vms[i].layout = place_layout(arena, plan, i, input->smt);
-		vms[i].restart = vm_layout_restart(arena, &vms[i].layout, input->vm);
+		vms[i].restart =
+		    vm_layout_restart(arena, &vms[i].layout, input->declared ? input->declared : input->vm);
 	}
 	placing->report = (struct report_place){.host = host,
 						.plan = plan,

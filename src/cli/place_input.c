@@ -20,9 +20,10 @@ struct collecting {
 
 void place_inputs_free(struct place_inputs *inputs)
 {
-	for (int i = 0; i < inputs->count; i++)
-		inputs->inputs[i].vm = vm_free(inputs->inputs[i].vm);
-	inputs->count = 0;
+	for (int i = 0; i < inputs->file_vm_count; i++)
+		(void)vm_free(inputs->file_vms[i]);
+	inputs->file_vm_count = 0;
+	inputs->host_vms = vm_host_free(inputs->host_vms);
 }
 
 /* Arrays of an arena do not grow in place: twice the room, the old one stays behind. */
@@ -97,10 +98,10 @@ static void apply_defaults(const struct collecting *c, struct place_request *req
 		request->wish = c->defaults->wish;
 }
 
-/* Takes the VM over, in any case. */
-static int add_vm(struct collecting *c, struct vm *vm_given, const char *text, size_t size, bool from_file)
+/* A VM that runs and is declared: where it runs counts, but its topology and pages are those of the declaration. */
+static int add_vm(struct collecting *c, const struct vm *vm, const struct vm *declared, const char *text, size_t size,
+		  bool from_file)
 {
-	CLEANUP(vm_free_pointer) struct vm *vm = vm_given;
 	struct place_inputs *inputs = c->inputs;
 	bool named = is_named(c->cli, vm->name);
 	bool asked = c->cli->argument_count ? named : true;
@@ -121,9 +122,13 @@ static int add_vm(struct collecting *c, struct vm *vm_given, const char *text, s
 		return r;
 	apply_defaults(c, &request);
 	inputs->requests[inputs->count] = request;
-	inputs->inputs[inputs->count++] = (struct place_input){
-	    .vm = vm, .text = text, .size = size, .asked = right != PLACE_KEEP, .smt = c->defaults->smt};
-	vm = NULL;
+	inputs->inputs[inputs->count++] = (struct place_input){.vm = vm,
+							       .declared = declared,
+							       .text = text,
+							       .size = size,
+							       .asked = right != PLACE_KEEP,
+							       .even_by_us = request.even && !c->defaults->even,
+							       .smt = c->defaults->smt};
 	return 0;
 }
 
@@ -151,11 +156,49 @@ static int add_file(struct collecting *c, const char *path)
 		if (!readers[i].looks_like(text, size))
 			continue;
 		r = readers[i].read(shown, text, size, &vm, c->err);
-		return r < 0 ? r : add_vm(c, vm, readers[i].editable ? text : NULL, size, true);
+		if (r < 0)
+			return r;
+		c->inputs->file_vms[c->inputs->file_vm_count++] = vm;
+		return add_vm(c, vm, vm, readers[i].editable ? text : NULL, size, true);
 	}
 	return err_set(c->err, EINVAL, shown,
 		       "this is no VM: neither libvirt's domain XML, a configuration of Proxmox nor a QEMU"
 		       " command line");
+}
+
+/* Is there a VM of that name from a file already? The file is what is asked about. */
+static bool is_there(const struct place_inputs *inputs, const char *name)
+{
+	for (int i = 0; i < inputs->count; i++)
+		if (text_equal(inputs->requests[i].name, name))
+			return true;
+	return false;
+}
+
+/* The VMs of the host, after those of files. One that can't be planned is left aside with the reason. */
+static int add_host_vms(struct collecting *c, struct host *host)
+{
+	struct place_inputs *inputs = c->inputs;
+	int r = vm_host_read(host, &inputs->host_vms, c->err);
+
+	for (int i = 0; r == 0 && i < inputs->host_vms->count; i++) {
+		const struct vm_host_entry *entry = &inputs->host_vms->entries[i];
+		const struct vm *vm = entry->running ? entry->running : entry->declared;
+
+		if (entry->problem)
+			add_note(inputs, arena_printf(inputs->arena, "left aside: %s", entry->problem));
+		if (!vm || is_there(inputs, entry->name))
+			continue;
+		if (vm->vcpu_max < 1)
+			add_note(inputs,
+				 arena_printf(inputs->arena, "left aside: %s: its vCPUs are not known", entry->name));
+		else
+			r = add_vm(c, vm, entry->declared, entry->declared_text, entry->declared_size, false);
+	}
+	if (r == 0 && inputs->host_vms->refused)
+		add_note(inputs, arena_printf(inputs->arena, "%s may not be read: VMs that do not run are not known",
+					      inputs->host_vms->refused));
+	return r;
 }
 
 /* ---- new ones ---- */
@@ -218,14 +261,17 @@ static int check_names(struct collecting *c)
 	return 0;
 }
 
-int place_inputs_collect(const struct cli *cli, const struct host *host, const struct place_defaults *defaults,
+int place_inputs_collect(const struct cli *cli, struct host *host, const struct place_defaults *defaults,
 			 struct place_inputs *inputs, struct err *err)
 {
 	struct collecting c = {cli, host, defaults, inputs, err};
 	int at = 0, r = 0;
 
+	inputs->file_vms = ARENA_ARRAY(inputs->arena, (size_t)cli->given_count + 1, struct vm *);
 	for (const char *path = cli_next(cli, OPTION_FILE, &at); path && r == 0; path = cli_next(cli, OPTION_FILE, &at))
 		r = add_file(&c, path);
+	if (r == 0)
+		r = add_host_vms(&c, host);
 	if (r == 0)
 		r = add_news(&c);
 	return r < 0 ? r : check_names(&c);

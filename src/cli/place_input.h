@@ -7,10 +7,12 @@
 
 #include "cli.h"
 #include "place_vm.h"
+#include "vm_host.h"
 
 struct place_input {
-	struct vm *vm;	  /* NULL: it does not exist yet */
-	const char *text; /* what it was read from, NUL-terminated; NULL: nothing that could be edited */
+	const struct vm *vm;	   /* as it runs, else as it is declared; NULL: it does not exist yet */
+	const struct vm *declared; /* what `text` was read as */
+	const char *text;	   /* what it was read from, NUL-terminated; NULL: nothing that could be edited */
 	size_t size;
 	bool asked;	 /* its place is asked for */
 	bool even_by_us; /* equal parts were not asked for: they give way where they leave it without a place */
@@ -24,6 +26,9 @@ struct place_inputs {
 	int count, room;
 	const char **notes; /* note_count lines on what was left aside */
 	int note_count, note_room;
+	struct vm_host *host_vms; /* owner of the VMs of the host */
+	struct vm **file_vms;	  /* file_vm_count VMs that were read from files */
+	int file_vm_count;
 };
 
 /* What the options say of every VM. */
@@ -34,7 +39,7 @@ struct place_defaults {
 };
 
 /* Collect all. The VMs are freed by place_inputs_free(), also after failure. */
-int place_inputs_collect(const struct cli *cli, const struct host *host, const struct place_defaults *defaults,
+int place_inputs_collect(const struct cli *cli, struct host *host, const struct place_defaults *defaults,
 			 struct place_inputs *inputs, struct err *err);
 void place_inputs_free(struct place_inputs *inputs); /* for CLEANUP() */
 

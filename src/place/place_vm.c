@@ -87,6 +87,21 @@ static void find_device(const struct host *host, const struct vm *vm, struct pla
 		}
 }
 
+/* All CPUs that a VM without a place may run on. */
+static struct cpuset anywhere_now(const struct host *host, const struct vm *vm)
+{
+	struct cpuset all = {0}, online = {0};
+
+	for (int i = 0; i < host->topology.core_count; i++)
+		online = cpuset_or(&online, &host->topology.cores[i].cpus);
+	for (int i = 0; i < vm->vcpu_max; i++) {
+		const struct cpuset *cpus = now_of(vm, i);
+
+		all = cpuset_or(&all, cpus ? cpus : &online);
+	}
+	return cpuset_and(&all, &online);
+}
+
 int place_request_of_vm(struct arena *arena, const struct host *host, const struct vm *vm, enum place_vm_smt smt,
 			enum place_right right, struct place_request *ret, struct err *err)
 {
@@ -105,6 +120,13 @@ int place_request_of_vm(struct arena *arena, const struct host *host, const stru
 		return err_set(err, EINVAL, vm->path, "the number of vCPUs of %s is not known", request.name);
 	if (right != PLACE_NEW && !place_vm_has_place(vm, &request.cpus_now))
 		request.right = PLACE_NEW;
+	/* It has no place, but pages that it gives back. */
+	if (request.right == PLACE_NEW && vm->state == VM_STATE_RUNNING && vm->node_kib) {
+		request.right = PLACE_MOVE;
+		request.cpus_now = anywhere_now(host, vm);
+		if (cpuset_empty(&request.cpus_now))
+			request.right = PLACE_NEW;
+	}
 	find_device(host, vm, &request);
 	*ret = request;
 	return 0;

@@ -271,13 +271,16 @@ static const char *step_text(const struct printing *p, const struct report_place
 {
 	const struct place_vm_plan *vm = &p->plan->vms[order->vm];
 	const char *name = vm->request->name, *restart = p->place->vms[order->vm].restart;
+	int64_t moved = report_place_moved_kib(p->place, order->vm);
 	const char *tail = restart ? arena_printf(p->arena, "; with its next start: %s", restart) : "";
 
 	if (order->step == STEP_START)
 		return arena_printf(p->arena, "%s: with its next start", name);
+	if (order->step == STEP_MOVE && moved < 0)
+		return arena_printf(p->arena, "%s: pin anew; where its memory is now is not known%s", name, tail);
 	if (order->step == STEP_MOVE)
-		return arena_printf(p->arena, "%s: to other nodes, %s to migrate%s", name,
-				    text_kib(p->arena, vm->result->moved_kib), tail);
+		return arena_printf(p->arena, "%s: to other nodes, %s to migrate%s", name, text_kib(p->arena, moved),
+				    tail);
 	return arena_printf(p->arena, "%s: pin anew, nothing to migrate%s", name, tail);
 }
 

@@ -78,6 +78,9 @@ const char *report_place_proof(struct arena *arena, const struct place_plan *pla
 /* The same of one VM. */
 const char *report_place_vm_proof(struct arena *arena, const struct place_vm_result *result, int cores);
 
+/* Memory of VM `index` that has to change its node, in KiB; -1: it runs, but where its memory is now is not known. */
+int64_t report_place_moved_kib(const struct report_place *place, int index);
+
 /* Cores of VM `index`. */
 int report_place_cores(const struct place_plan *plan, int index);
 

@@ -52,6 +52,13 @@ static json_t *score_json(const struct place_vm_result *result, int cores)
 			 place_ns(result->bound, cores), "proved_optimal", result->cost <= result->bound);
 }
 
+static json_t *moved_json(const struct report_place *place, int index)
+{
+	int64_t kib = report_place_moved_kib(place, index);
+
+	return kib < 0 ? json_null() : json_integer(kib);
+}
+
 static void add_placed(struct arena *arena, json_t *json, const struct report_place *place, int index)
 {
 	const struct place_vm_plan *vm = &place->plan->vms[index];
@@ -70,7 +77,7 @@ static void add_placed(struct arena *arena, json_t *json, const struct report_pl
 				      layout->cell_count, "note", report_json_text(vm->topology_note)));
 	json_object_set_new(json, "score", score_json(vm->result, report_place_cores(place->plan, index)));
 	json_object_set_new(json, "changed", json_boolean(vm->result->changed));
-	json_object_set_new(json, "migrate_kib", json_integer(vm->result->moved_kib));
+	json_object_set_new(json, "migrate_kib", moved_json(place, index));
 	json_object_set_new(json, "with_next_start", report_json_text(place->vms[index].restart));
 	json_object_set_new(json, "why", report_json_text(report_place_why(arena, place, index)));
 }
@@ -122,10 +129,10 @@ static json_t *steps_json(struct arena *arena, const struct report_place *place)
 	const struct report_place_order *order = report_place_order(arena, place, &count);
 
 	for (int i = 0; i < count; i++)
-		json_array_append_new(steps, json_pack("{s:o, s:s, s:I}", "vm",
-						       report_json_text(place->plan->vms[order[i].vm].request->name),
-						       "do", names[order[i].step], "migrate_kib",
-						       (json_int_t)place->plan->vms[order[i].vm].result->moved_kib));
+		json_array_append_new(steps,
+				      json_pack("{s:o, s:s, s:o}", "vm",
+						report_json_text(place->plan->vms[order[i].vm].request->name), "do",
+						names[order[i].step], "migrate_kib", moved_json(place, order[i].vm)));
 	return steps;
 }
 

@@ -158,18 +158,48 @@ const char *report_place_why(struct arena *arena, const struct report_place *pla
 
 /* ---- steps ---- */
 
+int64_t report_place_moved_kib(const struct report_place *place, int index)
+{
+	const struct place_plan *plan = place->plan;
+	const struct report_place_vm *shown = &place->vms[index];
+	const struct host_topology *topology = &place->host->topology;
+	int64_t moved = 0;
+
+	/* Of VMs that hold whole cores the plan knows; one that floats is new to it. */
+	if (plan->vms[index].result->moved_kib > 0)
+		return plan->vms[index].result->moved_kib;
+	if (!shown->vm || shown->vm->state != VM_STATE_RUNNING || !shown->memory_kib)
+		return 0;
+	if (!shown->vm->node_kib)
+		return plan->vms[index].request->right == PLACE_REPIN ? 0 : -1;
+	for (int i = 0; i < topology->node_count; i++)
+		for (int j = 0; j < plan->os_node_count; j++)
+			if (plan->os_nodes[j] == topology->nodes[i].os_node)
+				moved += MAX_OF(shown->vm->node_kib[i] - shown->memory_kib[j], 0);
+	return MIN_OF(moved, plan->vms[index].request->memory_kib);
+}
+
+/* Does it have no CPUs of its own now? */
+static bool floats(const struct report_place *place, int index)
+{
+	const struct place_request *request = place->plan->vms[index].request;
+
+	return cpuset_count(&request->cpus_now) > 2 * request->vcpus || cpuset_empty(&request->cpus_now);
+}
+
 static enum report_place_step step_of(const struct report_place *place, int index)
 {
 	const struct place_vm_plan *vm = &place->plan->vms[index];
+	bool runs = place->vms[index].vm && place->vms[index].vm->state == VM_STATE_RUNNING;
 
 	if (!vm->result || !vm->result->placed || vm->request->right == PLACE_KEEP)
 		return STEP_NONE;
-	if (vm->request->right == PLACE_NEW)
-		return place->vms[index].vm && place->vms[index].vm->state == VM_STATE_RUNNING ? STEP_REPIN
-											       : STEP_START;
-	if (!vm->result->changed && !place->vms[index].restart)
+	if (!runs)
+		return vm->request->right == PLACE_NEW || vm->result->changed || place->vms[index].restart ? STEP_START
+													   : STEP_NONE;
+	if (!floats(place, index) && !vm->result->changed && !place->vms[index].restart)
 		return STEP_NONE;
-	return vm->result->moved_kib > 0 ? STEP_MOVE : STEP_REPIN;
+	return report_place_moved_kib(place, index) ? STEP_MOVE : STEP_REPIN;
 }
 
 const struct report_place_order *report_place_order(struct arena *arena, const struct report_place *place,
@@ -188,8 +218,7 @@ const struct report_place_order *report_place_order(struct arena *arena, const s
 				continue;
 			/* The least memory first: what can go wrong late has then cost least. */
 			while (step == STEP_MOVE && at > first &&
-			       place->plan->vms[order[at - 1].vm].result->moved_kib >
-				   place->plan->vms[i].result->moved_kib) {
+			       report_place_moved_kib(place, order[at - 1].vm) > report_place_moved_kib(place, i)) {
 				order[at] = order[at - 1];
 				at--;
 			}
@@ -238,6 +267,10 @@ const struct report_owners *report_place_owners(struct arena *arena, const struc
 		const struct place_vm_plan *vm = &place->plan->vms[i];
 		bool placed = vm->result && vm->result->placed, kept = vm->request->right == PLACE_KEEP;
 		const struct cpuset *cpus = after && placed && !kept ? &vm->cpus : &vm->request->cpus_now;
+
+		/* Where it may run is not where it is. */
+		if (cpus == &vm->request->cpus_now && floats(place, i))
+			continue;
 		const char *mark = report_place_mark(arena, i);
 
 		owners->width = MAX_OF(owners->width, term_columns(mark));

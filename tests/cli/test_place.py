@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "hosts"))
 import hosts  # noqa: E402
-from harness import Test, hvtune  # noqa: E402
+from harness import TOP, Test, hvtune  # noqa: E402
 
 EPYC, TWO_SOCKETS = "epyc-9354p", "2x-epyc-9654-nps4"
 
@@ -183,6 +183,88 @@ class Existing(Test):
         done = place("--new", "8vcpu,name=web", "nobody")
         self.assert_code(done, 3)
         self.assert_one_line(done.err)
+
+
+def running(name, pid, cpus, pages=0, node=0):
+    """Files of a VM that runs: vCPU threads on `cpus` (lists), 1 GiB pages on the node."""
+    command = ["/usr/bin/qemu-system-x86_64", "-name", f"guest={name},debug-threads=on", "-smp",
+               f"{len(cpus)},sockets=1,cores={len(cpus) // 2},threads=2", "-m", f"{max(pages, 1)}G"]
+    if pages:
+        command += ["-object", f"memory-backend-memfd,id=m0,size={pages}G,hugetlb=on,hugetlbsize=1G", "-machine",
+                    "q35,memory-backend=m0"]
+    status = "Name:\tqemu-system-x86\nTgid:\t{0}\nPPid:\t1\nCpus_allowed_list:\t{1}\n"
+    files = {f"proc/{pid}/comm": "qemu-system-x86\n", f"proc/{pid}/cmdline": "\0".join(command) + "\0",
+             f"proc/{pid}/status": status.format(pid, "0-63"),
+             f"proc/{pid}/numa_maps": f"7f0000000000 default file=/memfd:m0 huge dirty={pages} N{node}={pages} "
+                                      "kernelpagesize_kB=1048576\n" if pages else "",
+             f"proc/{pid}/task/{pid}/comm": "qemu-system-x86\n",
+             f"proc/{pid}/task/{pid}/status": status.format(pid, "0-63"),
+             "sys/module/kvm_amd/refcnt": "12\n"}
+    for vcpu, allowed in enumerate(cpus):
+        files[f"proc/{pid}/task/{pid + 1 + vcpu}/comm"] = f"CPU {vcpu}/KVM\n"
+        files[f"proc/{pid}/task/{pid + 1 + vcpu}/status"] = status.format(pid, allowed)
+    return files
+
+
+class Running(Test):
+    def setUp(self):
+        self.folder = Path(self.enterContext(tempfile.TemporaryDirectory(dir=TOP / "build")))
+        # Hard links, since thousands of small files are slow to copy: whoever writes to one removes it first.
+        subprocess.run(["cp", "-al", f"{root(EPYC)}/.", self.folder], check=True)
+
+    def add(self, files):
+        for path, text in files.items():
+            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / path).unlink(missing_ok=True)
+            (self.folder / path).write_text(text, encoding="utf-8")
+
+    def place(self, *arguments, code=0):
+        done = hvtune("place", "--host", self.folder, *arguments)
+        self.assert_code(done, code)
+        self.assert_clean(done)
+        return done
+
+    def test_vms_that_have_a_place_are_kept(self):
+        self.add(running("db", 900, ["4", "36", "5", "37"]))
+        done = self.place()
+        self.assertIn("All VMs have a place already", done.out)
+        self.assertIn("A db stays on 4-5,36-37", done.out)
+        self.assertIn("Nothing is to be changed.", done.out)
+
+    def test_a_named_one_is_pinned_anew_by_the_ids_of_its_threads(self):
+        self.add(running("db", 900, ["3", "35", "4", "36"]))
+        vm = self.place("db", "--json").json()["vms"][0]
+        self.assertEqual((vm["right"], vm["changed"], vm["migrate_kib"]), ("repin", True, 0))
+        self.assertEqual(len(vm["parts"]), 1)
+        out = self.place("db", "--format", "qemu").out
+        for vcpu, cpu in enumerate(vm["cpu_of_vcpu"]):
+            self.assertIn(f"taskset -cp {cpu} {901 + vcpu}\n", out)
+        self.assertIn("virsh vcpupin db 0 ", self.place("db", "--format", "virsh").out)
+
+    def test_one_that_floats_gives_its_pages_back(self):
+        """All pages are its own: a place for it needs no others."""
+        self.add(running("db", 900, ["0-63"] * 8, pages=128))
+        for folder in ("kernel/mm", "devices/system/node/node0"):
+            self.add({f"sys/{folder}/hugepages/hugepages-1048576kB/free_hugepages": "0\n"})
+        plan = self.place("--json").json()
+        self.assertTrue(plan["vms"][0]["placed"], plan)
+        self.assertEqual(plan["steps"], [{"vm": "db", "do": "repin", "migrate_kib": 0}])
+
+    def test_a_declared_one_gets_its_xml_changed(self):
+        self.add(running("db", 900, ["3", "35", "4", "36", "5", "37", "6", "38"]))
+        self.add({"etc/libvirt/qemu/db.xml": domain(8, pinned([3, 35, 4, 36, 5, 37, 6, 38]))})
+        done = self.place("db", "--format", "diff")
+        self.assertTrue(done.out.startswith("--- /etc/libvirt/qemu/db.xml\n+++ /etc/libvirt/qemu/db.xml\n"), done.out)
+        self.assertRegex(done.out, r"(?m)^\+.*<emulatorpin")
+
+    def test_proxmox(self):
+        self.add({"etc/pve/qemu-server/100.conf": "name: web\ncores: 8\nmemory: 8192\naffinity: 2-5\nostype: l26\n"})
+        done = self.place("web", "--format", "qm")
+        self.assertRegex(done.out, r"(?m)^qm set 100 --affinity [\d,-]+$")
+
+    def test_those_that_float_are_told_when_others_are_asked_for(self):
+        self.add(running("db", 900, ["0-63"] * 4))
+        self.assertIn("db has no place", self.place("--new", "4vcpu,name=web", "web").out)
 
 
 class Forms(Test):

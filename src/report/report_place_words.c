@@ -101,12 +101,13 @@ const char *report_place_vm_proof(struct arena *arena, const struct place_vm_res
 	return arena_printf(arena, "within %.1f ns per core of a bound", place_ns(result->cost - result->bound, cores));
 }
 
+/* What the policy does with all of them: that a single VM is where it is rests on the others. */
 static const char *policy_reason(enum place_policy policy)
 {
 	static const char *const reasons[] = {
-	    [PLACE_PACK] = "the smallest hole that fits, so that large ones are left for others",
-	    [PLACE_SPREAD] = "where it has the fewest neighbours in its L3",
-	    [PLACE_POWER] = "on a die that is in use already, so that others can sleep deeply",
+	    [PLACE_PACK] = "policy pack leaves the others as large as can be",
+	    [PLACE_SPREAD] = "policy spread gives all VMs as few neighbours in their L3 as can be",
+	    [PLACE_POWER] = "policy power uses as few dies as can be, so that others sleep deeply",
 	};
 
 	return reasons[policy];

@@ -17,6 +17,17 @@ OUTPUTS = {
     "show.txt": ["show"],
     "topology.txt": ["show", "topology"],
 }
+# The same for some machines only: what is asked there.
+MORE_OUTPUTS = {
+    "epyc-9354p": {"place.txt": ["place", "--new", "8vcpu,32G,threads=2,pages=1G,name=web,count=3", "--new",
+                                 "16vcpu,32G,threads=2,pages=1G,name=db"]},
+    "2x-epyc-9654-nps4": {"place.txt": ["place", "--new", "16vcpu,32G,pages=4K,name=web,count=4", "--new",
+                                        "64vcpu,256G,pages=4K,name=db", "--policy", "power"]},
+}
+
+
+def outputs_of(name):
+    return {**OUTPUTS, **MORE_OUTPUTS.get(name, {})}
 
 
 def names():

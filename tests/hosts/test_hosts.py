@@ -32,7 +32,7 @@ class Corpus(Test):
 
 def one_machine(name, path):
     def test(self):
-        for file, arguments in hosts.OUTPUTS.items():
+        for file, arguments in hosts.outputs_of(name).items():
             done, text = hosts.output_of(name, path, arguments)
             self.assert_code(done, 0, 1)
             self.assert_clean(done)

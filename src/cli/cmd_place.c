@@ -289,6 +289,33 @@ static int print_plan(struct placing *placing)
 	return MAX_OF(code, r);
 }
 
+/*
+ * The host's core lies with CPU 0, on parts with one large L3 usually in that one. Where all that is wished for are
+ * cores of one kind, it goes to the other: eight cores with a large L3 are not seven.
+ */
+static void reserve_off_class(struct placing *placing, const struct host *host)
+{
+	const struct host_topology *topology = &host->topology;
+	bool cache = false, frequency = false;
+
+	for (int i = 0; i < placing->inputs->count; i++) {
+		cache |= placing->inputs->requests[i].wish == PLACE_CLASS_CACHE;
+		frequency |= placing->inputs->requests[i].wish == PLACE_CLASS_FREQUENCY;
+	}
+	if (!topology->x3d || cli_given(placing->cli, OPTION_RESERVE) || cache == frequency)
+		return;
+	for (int i = 0; i < topology->core_count; i++) {
+		int l3 = topology->cores[i].l3;
+
+		if (l3 < 0 || topology->l3s[l3].large == cache)
+			continue;
+		placing->wishes.reserve = topology->cores[i].cpus;
+		place_inputs_note(placing->inputs, cache ? "the host's core is outside the large L3, which VMs want"
+							 : "the host's core is in the large L3, which no VM wants");
+		return;
+	}
+}
+
 /* Plan; VMs that only find no place because we wanted equal parts are asked for again without. */
 static int plan_all(struct placing *placing, const struct host *host, const struct place_plan **ret, struct err *err)
 {
@@ -331,6 +358,7 @@ int cmd_place(struct cli *cli)
 		return cli_fail(&err);
 	if (!inputs.count)
 		return cli_usage(cli, "there is no VM to place: name a file with --file or a new one with --new");
+	reserve_off_class(&placing, host);
 	if (plan_all(&placing, host, &plan, &err) < 0)
 		return cli_fail(&err);
 	fill_report(&placing, host, plan);

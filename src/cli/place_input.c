@@ -48,7 +48,7 @@ static int make_room(struct place_inputs *inputs, struct err *err)
 	return 0;
 }
 
-static void add_note(struct place_inputs *inputs, const char *note)
+void place_inputs_note(struct place_inputs *inputs, const char *note)
 {
 	if (inputs->note_count == inputs->note_room) {
 		int room = MAX_OF(2 * inputs->note_room, 8);
@@ -109,9 +109,10 @@ static int add_vm(struct collecting *c, const struct vm *vm, const struct vm *de
 	struct place_request request;
 
 	if (!asked && right == PLACE_NEW) {
-		add_note(inputs,
-			 arena_printf(inputs->arena, "%s has no place: it floats over all CPUs, those of other VMs too",
-				      vm->name ? vm->name : "a VM without a name"));
+		place_inputs_note(inputs,
+				  arena_printf(inputs->arena,
+					       "%s has no place: it floats over all CPUs, those of other VMs too",
+					       vm->name ? vm->name : "a VM without a name"));
 		return 0;
 	}
 	int r = make_room(inputs, c->err);
@@ -186,18 +187,19 @@ static int add_host_vms(struct collecting *c, struct host *host)
 		const struct vm *vm = entry->running ? entry->running : entry->declared;
 
 		if (entry->problem)
-			add_note(inputs, arena_printf(inputs->arena, "left aside: %s", entry->problem));
+			place_inputs_note(inputs, arena_printf(inputs->arena, "left aside: %s", entry->problem));
 		if (!vm || is_there(inputs, entry->name))
 			continue;
 		if (vm->vcpu_max < 1)
-			add_note(inputs,
-				 arena_printf(inputs->arena, "left aside: %s: its vCPUs are not known", entry->name));
+			place_inputs_note(inputs, arena_printf(inputs->arena, "left aside: %s: its vCPUs are not known",
+							       entry->name));
 		else
 			r = add_vm(c, vm, entry->declared, entry->declared_text, entry->declared_size, false);
 	}
 	if (r == 0 && inputs->host_vms->refused)
-		add_note(inputs, arena_printf(inputs->arena, "%s may not be read: VMs that do not run are not known",
-					      inputs->host_vms->refused));
+		place_inputs_note(inputs,
+				  arena_printf(inputs->arena, "%s may not be read: VMs that do not run are not known",
+					       inputs->host_vms->refused));
 	return r;
 }
 

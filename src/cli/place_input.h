@@ -41,6 +41,9 @@ struct place_defaults {
 /* Collect all. The VMs are freed by place_inputs_free(), also after failure. */
 int place_inputs_collect(const struct cli *cli, struct host *host, const struct place_defaults *defaults,
 			 struct place_inputs *inputs, struct err *err);
+/* A line for the end of the plan; it lives as long as the arena. */
+void place_inputs_note(struct place_inputs *inputs, const char *note);
+
 void place_inputs_free(struct place_inputs *inputs); /* for CLEANUP() */
 
 #endif

@@ -284,7 +284,7 @@ struct vm_layout place_layout(struct arena *arena, const struct place_plan *plan
 		else
 			pins[i] = vm->cpus;
 	}
-	if (smt == PLACE_VM_SMT_ONE_PER_CORE)
+	if (smt == PLACE_VM_SMT_ONE_PER_CORE && !cpuset_empty(&vm->idle_siblings))
 		layout.service = vm->idle_siblings;
 	if (request->memory_kib > 0) {
 		layout.page_kib = vm->page_kib;

@@ -138,6 +138,10 @@ class Plan(Test):
         cache, frequency = (self.plan("--new", "8vcpu", "--policy", policy, host="ryzen-7950x3d")["vms"][0]["parts"]
                             for policy in ("cache", "frequency"))
         self.assertNotEqual(cache[0]["ccx"], frequency[0]["ccx"])
+        # All of the large L3 is the VM's: the host's core is in the other.
+        plan = self.plan("--new", "16vcpu", "--policy", "cache", host="ryzen-7950x3d")
+        self.assertEqual([part["cores"] for part in plan["vms"][0]["parts"]], [8])
+        self.assertEqual(plan["vms"][0]["score"]["class"], 0)
 
     def test_what_if(self):
         one = self.plan("--new", "8vcpu,8G,pages=4K", "--what-if", "nps=4")
@@ -294,6 +298,16 @@ class Forms(Test):
             self.assertEqual(again["cpu_of_vcpu"], vm["cpu_of_vcpu"])
             self.assertEqual(again["with_next_start"], None)
             self.assertEqual(place("--file", "-", "--format", "diff", host=host, stdin=text).out, "")
+
+    def test_lint_finds_nothing_in_the_xml(self):
+        for words, host in (("16vcpu,16G,threads=2", EPYC), ("10vcpu,8G", EPYC), ("8vcpu,8G,threads=1", EPYC),
+                            ("80vcpu,64G,pages=4K", TWO_SOCKETS), ("300vcpu,512G,pages=4K", TWO_SOCKETS),
+                            ("16vcpu,16G,prefer=cache", "ryzen-7950x3d")):
+            text = place("--new", words, "--format", "xml", host=host).out
+            done = hvtune("lint", "--host", root(host), "-", stdin=text)
+            if "does not judge" in done.err:
+                self.skipTest("lint does not judge VMs yet")
+            self.assert_code(done, 0)
 
     def test_the_diff_of_a_file_is_a_patch(self):
         text = domain(pins=pinned([2, 34, 3, 35, 4, 36, 5, 37]))

@@ -175,17 +175,39 @@ bool advise_cpus(struct advise_check *c, const struct fact *fact, const struct c
 	return true;
 }
 
+/* Is a command line linted and judged by a rule under another subject? */
+static bool judges_linted_words(const struct advise_check *c)
+{
+	return c->subject->cmdline && (c->rule->needs & JUDGES_WORDS);
+}
+
+/* Is this host of the kind that the rule is about? */
+static bool host_fits(const struct advise_check *c)
+{
+	return !((c->rule->needs & NEEDS_AMD) && !host_is_amd(c->host)) &&
+	       !((c->rule->needs & NEEDS_METAL) && host_is_guest(c->host));
+}
+
+static bool judges_foreign_words(const struct advise_check *c)
+{
+	return judges_linted_words(c) && !host_fits(c);
+}
+
 static struct advise_finding *add_finding(struct advise_check *c, enum advise_severity severity, const char *title)
 {
 	struct advise_run *run = c->run;
 	struct advise_finding *finding = ARENA_NEW(run->arena, struct advise_finding);
 
+	/* A file that is linted elsewhere may be for this guest or for another machine. */
+	if (judges_foreign_words(c) && severity < ADVISE_ADVICE)
+		severity = ADVISE_ADVICE;
 	*finding = (struct advise_finding){
 	    .rule = c->rule,
 	    .severity = severity,
 	    .title = title,
 	    .knobs = c->rule->knobs,
 	    .by_hand = c->rule->by_hand,
+	    .effect = c->rule->effect,
 	    .path = c->subject->path,
 	    .evidence = run->evidence,
 	    .evidence_count = run->evidence_count,
@@ -255,32 +277,32 @@ void advise_at_word(struct advise_check *c, struct advise_finding *finding, cons
 	finding->column = word->column;
 }
 
-static bool rule_applies(const struct advise_rule *rule, const struct advise_check *c)
+/* Is the rule among those whose id starts as the subject asks? */
+static bool is_chosen(const struct advise_check *c)
 {
-	const struct advise_subject *subject = c->subject;
+	const char *at = c->subject->rule_prefixes;
 
-	if (subject->rule_prefixes) {
-		bool chosen = false;
-		const char *at = subject->rule_prefixes;
+	while (at && *at) {
+		size_t length = strcspn(at, " ");
 
-		while (*at && !chosen) {
-			size_t length = strcspn(at, " ");
-
-			chosen = length && strncmp(rule->id, at, length) == 0;
-			at += length + strspn(at + length, " ");
-		}
-		if (!chosen)
-			return false;
+		if (length && strncmp(c->rule->id, at, length) == 0)
+			return true;
+		at += length + strspn(at + length, " ");
 	}
-	if ((rule->needs & NEEDS_AMD) && !host_is_amd(c->host))
+	return !at;
+}
+
+static bool rule_applies(const struct advise_check *c)
+{
+	const unsigned needs = c->rule->needs;
+
+	if (!judges_linted_words(c) && (!is_chosen(c) || !host_fits(c)))
 		return false;
-	if ((rule->needs & NEEDS_METAL) && host_is_guest(c->host))
+	if ((needs & NEEDS_CMDLINE) && !fact_known(&c->cmdline->line))
 		return false;
-	if ((rule->needs & NEEDS_CMDLINE) && !fact_known(&c->cmdline->line))
+	if ((needs & NEEDS_TUNED) && !c->subject->profile && !c->host->daemons.tuned.profile_count)
 		return false;
-	if ((rule->needs & NEEDS_TUNED) && !subject->profile && !c->host->daemons.tuned.profile_count)
-		return false;
-	return !(rule->needs & NEEDS_LINT) || subject->path;
+	return !(needs & NEEDS_LINT) || c->subject->path;
 }
 
 static int compare_findings(const void *a, const void *b)
@@ -342,7 +364,7 @@ struct advise_result *advise_run(const struct advise_subject *subject)
 
 	result->arena = arena;
 	for (size_t i = 0; (check.rule = advise_rule_at(i)); i++) {
-		if (rule_applies(check.rule, &check))
+		if (rule_applies(&check))
 			run_rule(&check, result);
 		else
 			result->not_asked_count++;

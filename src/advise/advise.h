@@ -29,6 +29,12 @@ enum advise_needs {
 	NEEDS_CMDLINE = 1 << 2, /* a kernel command line is known */
 	NEEDS_TUNED = 1 << 3,	/* a tuned profile is active */
 	NEEDS_LINT = 1 << 4,	/* only when a file is linted (and on /proc/cmdline for command line rules) */
+	/*
+	 * Not a need: the rule judges words of a command line though its id has another subject. It is asked too when a
+	 * command line is linted, of whatever host; where its other needs are not met there (the file may be for
+	 * another machine than this guest) it gives advice at most.
+	 */
+	JUDGES_WORDS = 1 << 5,
 };
 
 struct advise_check;
@@ -61,6 +67,7 @@ struct advise_finding {
 	const char *title;	     /* with the figures of this host */
 	const char *detail;	     /* one more line, or NULL */
 	const char *knobs, *by_hand; /* of this host, or the rule's */
+	const char *effect;	     /* of this value, or the rule's */
 	const char *path;	     /* what the finding is about in a linted file or a command line; may be NULL */
 	unsigned line, column;	     /* 1-based, 0 unknown */
 	const struct advise_evidence *evidence;

@@ -80,6 +80,9 @@ size_t advise_groups(struct advise_check *c, size_t offset, const char *file, st
  */
 const char *advise_boot_command(struct advise_check *c, const char *add, const char *remove);
 
+/* What carries the boot loader's file of this host, as it is, over to the next boot. In the arena of the run. */
+const char *advise_boot_rewrite(struct advise_check *c);
+
 /* The tables, one per file; each ends with a NULL id. A new file is added to advise_tables[] in advise.c. */
 extern const struct advise_rule advise_cpufreq_rules[];
 extern const struct advise_rule advise_cpufreq_driver_rules[];

@@ -69,8 +69,12 @@ static void check_amd_iommu(struct advise_check *c)
 					  : advise_report(c, "amd_iommu=%s is not a value: the kernel ignores it%s",
 							  bad, text_equal(bad, "pt") ? "; iommu=pt is meant" : "");
 
-		if (text_equal(bad, "pt"))
+		if (text_equal(bad, "pt")) {
 			finding->by_hand = "write iommu=pt instead";
+			finding->effect = "the devices of the host are still translated, which is not what was asked";
+		} else if (text_equal(bad, "on")) {
+			finding->effect = "no effect: the IOMMU is on with or without the word";
+		}
 		advise_at_word(c, finding, word);
 	}
 }
@@ -82,12 +86,18 @@ static void check_iommu(struct advise_check *c)
 
 	for (int at = 0; (word = advise_next_word(c, &at, "iommu"));) {
 		const char *bad = word->value ? advise_bad_part(c, known, word->value) : NULL;
+		bool on = text_equal(bad, "on");
 
-		if (bad)
-			advise_at_word(c,
-				       advise_report_as(c, text_equal(bad, "on") ? ADVISE_ADVICE : ADVISE_WARN,
-							"iommu=%s is not a value: the kernel ignores it", bad),
-				       word);
+		if (!bad)
+			continue;
+		struct advise_finding *finding = advise_report_as(
+		    c, on ? ADVISE_ADVICE : ADVISE_WARN, "iommu=%s is not a value: the kernel ignores it", bad);
+
+		if (on) {
+			finding->effect = "no effect: the IOMMU is on with or without the word";
+			finding->by_hand = "take the word out";
+		}
+		advise_at_word(c, finding, word);
 	}
 }
 
@@ -96,10 +106,12 @@ static void check_snp_passthrough(struct advise_check *c)
 	const struct cmdline_word *snp = advise_word(c, "kvm_amd.sev_snp");
 	const struct cmdline_word *iommu = advise_word(c, "iommu");
 	const struct cmdline_word *passthrough = advise_word(c, "iommu.passthrough");
+	/* A CPU that is known not to have SEV-SNP has other troubles than the IOMMU's mode. */
+	bool never = fact_known(&c->host->cpu.flags) && !host_cpu_has_flag(&c->host->cpu, "sev_snp");
 	bool through = (iommu && iommu->value && text_has_word(iommu->value, ",", "pt")) ||
 		       (passthrough && passthrough->value && text_has_word("1 y Y on", " ", passthrough->value));
 
-	if (snp && snp->value && text_has_word("1 y Y on", " ", snp->value) && through)
+	if (!never && snp && snp->value && text_has_word("1 y Y on", " ", snp->value) && through)
 		advise_at_word(c, advise_report(c, "SEV-SNP is asked for together with an IOMMU in passthrough mode"),
 			       snp);
 }
@@ -289,7 +301,7 @@ const struct advise_rule advise_cmdline_rules[] = {
 	    "\"on\" and \"pt\" were copied from intel_iommu=on and iommu=pt. The kernel logs \"AMD-Vi: Unknown "
 	    "option\" and goes on as if the word were not there; the AMD IOMMU is on by default where the "
 	    "firmware offers it.",
-	.effect = "none of what was asked for; with amd_iommu=pt the devices of the host are still translated",
+	.effect = "none: what was asked for does not happen",
 	.basis = BASIS_DOCUMENT,
 	.source = PARAMETERS,
 	.hurts = "nothing",

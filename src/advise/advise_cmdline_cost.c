@@ -41,14 +41,6 @@ static void check_mitigations_value(struct advise_check *c)
 	}
 }
 
-static void check_mitigations_off(struct advise_check *c)
-{
-	const struct cmdline_word *word = advise_word(c, "mitigations");
-
-	if (word && text_equal(word->value, "off"))
-		advise_at_word(c, advise_report(c, "mitigations=off switches all CPU mitigations off"), word);
-}
-
 static void check_mitigations_mixed(struct advise_check *c)
 {
 	const struct cmdline_word *word = advise_word(c, "mitigations");
@@ -87,32 +79,6 @@ static void check_nosmt(struct advise_check *c)
 							"safe"),
 			       word);
 	}
-}
-
-static void check_idle_words(struct advise_check *c)
-{
-	const struct cmdline_word *max = advise_word(c, "processor.max_cstate");
-	const struct cmdline_word *idle = advise_word(c, "idle");
-	const struct cmdline_word *off = advise_word(c, "cpuidle.off");
-	int64_t number;
-
-	if (max && max->value && text_int(max->value, 0, &number) == 0 && number < 2)
-		advise_at_word(c,
-			       advise_report(c,
-					     "%s keeps C2 away: an old work-around for freezes, it raises idle power",
-					     max->text),
-			       max);
-	if (idle && text_equal(idle->value, "poll"))
-		advise_at_word(c, advise_report(c, "idle=poll: no CPU ever sleeps, it raises idle power most of all"),
-			       idle);
-	else if (idle && (text_equal(idle->value, "nomwait") || text_equal(idle->value, "halt")))
-		advise_at_word(c,
-			       advise_report_as(c, ADVISE_ADVICE,
-						"%s takes MWAIT away from the idle states: it may raise idle power",
-						idle->text),
-			       idle);
-	if (off && text_equal(off->value, "1"))
-		advise_at_word(c, advise_report(c, "cpuidle.off=1 leaves only the shallowest idle state"), off);
 }
 
 static void check_tick(struct advise_check *c)
@@ -234,20 +200,6 @@ const struct advise_rule advise_cmdline_cost_rules[] = {
 	.check = check_mitigations_value,
     },
     {
-	.id = "cmdline.mitigations-off",
-	.severity = ADVISE_INFO,
-	.needs = NEEDS_CMDLINE | NEEDS_LINT,
-	.title = "All CPU mitigations are switched off",
-	.mechanism =
-	    "Guests and programs can then read memory of others through speculation: not for a host whose guests do "
-	    "not trust each other. The gain is for work on the host; inside a VM nearly nothing (study A: 1.3 %).",
-	.effect = "study A: work on the host 15.5 % faster, work in a VM 1.3 % faster with mitigations=off on the host",
-	.basis = BASIS_STUDY,
-	.source = "study A: GDB build, EPYC 9354P",
-	.hurts = "security of all guests and of the host",
-	.check = check_mitigations_off,
-    },
-    {
 	.id = "cmdline.mitigations-contradict",
 	.severity = ADVISE_ADVICE,
 	.needs = NEEDS_CMDLINE,
@@ -269,23 +221,6 @@ const struct advise_rule advise_cmdline_cost_rules[] = {
 	.basis = BASIS_DOCUMENT,
 	.source = PARAMETERS,
 	.check = check_nosmt,
-    },
-    {
-	.id = "cmdline.idle-states-cut",
-	.severity = ADVISE_WARN,
-	.needs = NEEDS_CMDLINE | NEEDS_LINT,
-	.title = "The command line keeps cores out of deep idle states",
-	.mechanism =
-	    "A core that may not enter C2 keeps its voltage and clock, and its share of the boost budget is lost to "
-	    "its neighbours.",
-	.effect =
-	    "higher idle power; study A measured 75 to 89 W more on one socket when C2 was shut out (by a latency "
-	    "request, together with the performance governor)",
-	.basis = BASIS_STUDY,
-	.source = "study A: idle power at the wall, EPYC 9354P",
-	.hurts = "wake-up latency: leaving C2 takes hundreds of microseconds on EPYC",
-	.by_hand = "take the word out; to test without a reboot: cpupower idle-set -D 0",
-	.check = check_idle_words,
     },
     {
 	.id = "cmdline.periodic-tick",

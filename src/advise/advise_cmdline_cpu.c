@@ -12,8 +12,9 @@
 struct cpu_list {
 	const struct cmdline_word *word; /* NULL: not on the line */
 	struct cpuset cpus;
-	bool usable;	   /* the list was understood and names a CPU */
-	bool balanced;	   /* isolcpus with flags other than domain: the scheduler still balances these CPUs */
+	bool usable;   /* the kernel takes the list, and it names a CPU */
+	bool beyond;   /* it names numbers that the kernel has no CPU for (nr_cpu_ids and above): see check_absent() */
+	bool balanced; /* isolcpus with flags other than domain: the scheduler still balances these CPUs */
 	const char *fault; /* what is wrong with it, or NULL */
 	unsigned offset;   /* of the fault in the value, 0-based */
 };
@@ -58,6 +59,21 @@ static const char *without_names(struct advise_check *c, const char *text)
 	return name ? advise_printf(c, "%.*s%d%s", (int)(name - text), text, last, name + 1) : text;
 }
 
+/*
+ * nr_cpu_ids: one more than the last possible CPU; 0 when that is not known. bitmap_parselist() answers -ERANGE to a
+ * number from there on, and housekeeping_setup() then drops the whole word (kernel/sched/isolation.c).
+ */
+static int cpu_limit(const struct advise_check *c)
+{
+	const struct fact *possible = &c->host->cpu.possible;
+	int limit = 0;
+
+	if (fact_known(possible))
+		CPUSET_FOREACH (cpu, possible->cpus)
+			limit = cpu + 1;
+	return limit;
+}
+
 static struct cpu_list list_of(struct advise_check *c, const char *name)
 {
 	struct cpu_list list = {.word = advise_word(c, name)};
@@ -75,7 +91,11 @@ static struct cpu_list list_of(struct advise_check *c, const char *name)
 		list.fault = advise_printf(c, "%s", err.what);
 		list.offset = (unsigned)(text - list.word->value) + (err.column ? err.column - 1 : 0);
 	}
-	list.usable = r == 0 && !cpuset_empty(&list.cpus);
+	int limit = cpu_limit(c);
+
+	CPUSET_FOREACH (cpu, &list.cpus)
+		list.beyond = list.beyond || (limit && cpu >= limit);
+	list.usable = r == 0 && !cpuset_empty(&list.cpus) && !list.beyond;
 	return list;
 }
 
@@ -113,6 +133,30 @@ static void check_syntax(struct advise_check *c)
 	}
 }
 
+/* What a number beyond the last possible CPU does to each word. */
+static void report_beyond(struct advise_check *c, const struct cpu_list *list)
+{
+	const struct cpuset *possible;
+	bool irqs = cmdline_same_name(list->word->name, "irqaffinity");
+
+	if (!advise_cpus(c, &c->host->cpu.possible, &possible))
+		return;
+	const struct cpuset missing = cpuset_minus(&list->cpus, possible);
+	struct advise_finding *finding =
+	    irqs ? advise_report_as(c, ADVISE_WARN, "irqaffinity names CPUs beyond the last that can be here: %s",
+				    advise_cpu_list(c, &missing))
+		 : advise_report(c,
+				 "%s names CPUs beyond the last that can be here (%s): the kernel drops the whole "
+				 "list",
+				 list->word->name, advise_cpu_list(c, &missing));
+
+	finding->effect =
+	    irqs ? "the list counts only up to that number"
+		 : "no CPU is set apart; the kernel logs \"Housekeeping: nohz_full= or isolcpus= incorrect "
+		   "CPU range\"";
+	advise_at_word(c, finding, list->word);
+}
+
 static void check_absent(struct advise_check *c)
 {
 	static const char *const names[] = {"isolcpus", "nohz_full", "irqaffinity"};
@@ -122,6 +166,8 @@ static void check_absent(struct advise_check *c)
 		advise_forget(c);
 		const struct cpu_list list = list_of(c, names[i]);
 
+		if (list.beyond)
+			report_beyond(c, &list);
 		if (!list.usable || !advise_cpus(c, &c->host->cpu.online, &online))
 			continue;
 		const struct cpuset missing = cpuset_minus(&list.cpus, online);
@@ -131,11 +177,11 @@ static void check_absent(struct advise_check *c)
 		bool known = advise_cpus(c, &c->host->cpu.present, &present);
 
 		advise_at_word(c,
-			       advise_report(c, "%s names CPUs that %s: %s", names[i],
-					     known && cpuset_subset(&missing, present)
-						 ? "are off line"
-						 : "this host does not have on line",
-					     advise_cpu_list(c, &missing)),
+			       advise_report_as(c, ADVISE_WARN, "%s names CPUs that %s: %s", names[i],
+						known && cpuset_subset(&missing, present)
+						    ? "are off line"
+						    : "this host does not have on line",
+						advise_cpu_list(c, &missing)),
 			       list.word);
 	}
 }
@@ -153,7 +199,7 @@ static void check_split_cores(struct advise_check *c)
 
 	if (cpuset_empty(&left_out))
 		return;
-	advise_note_text(c, "topology", "the sibling threads of %s are %s", advise_cpu_list(c, &cpus),
+	advise_note_text(c, "topology", "%s: sibling threads %s", advise_cpu_list(c, &cpus),
 			 advise_cpu_list(c, &left_out));
 	advise_at_word(c,
 		       advise_report(c, "%s sets %s apart but leaves their sibling threads %s to the host",
@@ -322,8 +368,8 @@ static void check_unbalanced(struct advise_check *c)
 		advise_at_word(
 		    c,
 		    advise_report(c,
-				  "The isolated CPUs %s are not load-balanced: pin every vCPU to one of them, "
-				  "a range puts all threads on its first CPU",
+				  "The scheduler does not balance load on isolated CPUs (%s): pin every vCPU to one of "
+				  "them, a range puts all threads on its first CPU",
 				  advise_cpu_list(c, &list.cpus)),
 		    list.word);
 }
@@ -379,17 +425,18 @@ const struct advise_rule advise_cmdline_cpu_rules[] = {
     },
     {
 	.id = "cmdline.cpu-list-absent",
-	.severity = ADVISE_WARN,
+	.severity = ADVISE_FAIL,
 	.needs = NEEDS_CMDLINE,
 	.title = "A list names CPUs that are not there",
 	.mechanism =
-	    "Numbers that are off line or not there are dropped. Often the list was written for another machine or for "
-	    "SMT on, and the CPUs that were meant are not in it.",
+	    "A number beyond the last possible CPU makes the kernel drop the whole list of isolcpus= or nohz_full=. "
+	    "Numbers that could be there and are not on line are only without effect. Often the list was written for "
+	    "another machine or for SMT on.",
 	.effect = "fewer CPUs are set apart than meant",
-	.basis = BASIS_REASONED,
-	.source = PARAMETERS,
+	.basis = BASIS_DOCUMENT,
+	.source = "Linux kernel/sched/isolation.c, housekeeping_setup(); lib/bitmap-str.c",
 	.hurts = "nothing",
-	.by_hand = "lscpu -e shows the CPUs that are there",
+	.by_hand = "lscpu -e shows the CPUs that are there; cat /sys/devices/system/cpu/possible",
 	.check = check_absent,
     },
     {

@@ -30,21 +30,16 @@ static bool iommu_is_off(struct advise_check *c)
 
 static void check_iommu_off(struct advise_check *c)
 {
-	if (!iommu_is_off(c))
+	/* Where a word did it, cmdline.iommu-off says so. */
+	if (!iommu_is_off(c) || iommu_off_word(c))
 		return;
-	const struct cmdline_word *word = iommu_off_word(c);
 	bool run = host_kvm_in_use(&c->host->kvm);
 
 	if (run)
 		(void)advise_note(c, &c->host->kvm.users);
-	struct advise_finding *finding =
-	    advise_report_as(c, run && !word ? ADVISE_ADVICE : ADVISE_INFO,
-			     word ? "The IOMMU is switched off by %s" : "No IOMMU is in use%s", word ? word->text : "");
+	struct advise_finding *finding = advise_report_as(c, run ? ADVISE_ADVICE : ADVISE_INFO, "No IOMMU is in use");
 
-	if (word)
-		advise_at_word(c, finding, word);
-	else
-		finding->detail = "the firmware shows none: look for IOMMU in the BIOS setup (AMD CBS > NBIO)";
+	finding->detail = "the firmware shows none: look for IOMMU in the BIOS set-up (AMD CBS > NBIO)";
 }
 
 static void check_vfio(struct advise_check *c)
@@ -256,7 +251,7 @@ const struct advise_rule advise_device_rules[] = {
 	.source =
 	    "Linux Documentation/admin-guide/kernel-parameters.txt, amd_iommu=; Documentation/driver-api/vfio.rst",
 	.hurts = "nothing measurable in study A with the IOMMU on; one report of 5-12 % on an integrated GPU",
-	.by_hand = "enable IOMMU in the BIOS setup, take amd_iommu=off and iommu=off off the command line, reboot",
+	.by_hand = "enable IOMMU in the BIOS set-up, reboot",
 	.check = check_iommu_off,
     },
     {

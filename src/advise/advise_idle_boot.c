@@ -23,8 +23,10 @@ static int64_t max_cstate(struct advise_check *c, const struct cmdline_word **re
 
 static bool idle_is(struct advise_check *c, const char *value, const struct cmdline_word **ret_word)
 {
-	*ret_word = advise_word(c, "idle");
-	return *ret_word && text_equal((*ret_word)->value, value);
+	*ret_word = cmdline_last(c->cmdline, "idle");
+	if (!*ret_word || !text_equal((*ret_word)->value, value))
+		return false;
+	return advise_word(c, "idle") != NULL;
 }
 
 static void report_word(struct advise_check *c, const struct cmdline_word *word, const char *title)
@@ -97,14 +99,23 @@ static void check_only_c1(struct advise_check *c)
 static void check_no_driver(struct advise_check *c)
 {
 	const struct host_idle *idle = &c->host->idle;
+	const struct cmdline_word *off = advise_word(c, "cpuidle.off");
+	const struct cmdline_word *sleepless;
+	struct advise_finding *finding;
 
+	if (c->subject->cmdline) {
+		if (off && text_equal(off->value, "1"))
+			report_word(c, off, "cpuidle.off=1 leaves no idle driver: idle CPUs only halt (C1)");
+		return;
+	}
+	/* idle.idle-poll says it with the word. */
+	if (idle_is(c, "poll", &sleepless) || idle_is(c, "halt", &sleepless))
+		return;
 	/* "none" in the file: a copy without the file says nothing. */
 	if (idle->driver.state != FACT_ABSENT || !idle->driver.note || idle->state_count)
 		return;
 	(void)advise_note(c, &idle->driver);
-	const struct cmdline_word *off = advise_word(c, "cpuidle.off");
-	struct advise_finding *finding = advise_report(c, "No idle driver runs: idle CPUs only halt (C1)");
-
+	finding = advise_report(c, "No idle driver runs: idle CPUs only halt (C1)");
 	if (off)
 		finding->by_hand = advise_boot_command(c, NULL, off->text);
 }
@@ -113,7 +124,7 @@ const struct advise_rule advise_idle_boot_rules[] = {
     {
 	.id = "idle.max-cstate-cmdline",
 	.severity = ADVISE_WARN,
-	.needs = NEEDS_AMD | NEEDS_METAL | NEEDS_CMDLINE,
+	.needs = JUDGES_WORDS | NEEDS_AMD | NEEDS_METAL | NEEDS_CMDLINE,
 	.title = "processor.max_cstate on the command line keeps C2 away",
 	.mechanism = "processor.max_cstate=1 leaves C1 only. It was advised when first Ryzen systems froze at idle; "
 		     "those freezes "
@@ -129,7 +140,7 @@ const struct advise_rule advise_idle_boot_rules[] = {
     {
 	.id = "idle.nomwait-cmdline",
 	.severity = ADVISE_ADVICE,
-	.needs = NEEDS_AMD | NEEDS_METAL | NEEDS_CMDLINE,
+	.needs = JUDGES_WORDS | NEEDS_AMD | NEEDS_METAL | NEEDS_CMDLINE,
 	.title = "idle=nomwait on the command line",
 	.mechanism = "idle=nomwait forbids the MWAIT instruction for idle states: C1 is then entered with HLT, and "
 		     "states that need "
@@ -146,7 +157,7 @@ const struct advise_rule advise_idle_boot_rules[] = {
     {
 	.id = "idle.idle-poll",
 	.severity = ADVISE_WARN,
-	.needs = NEEDS_AMD | NEEDS_METAL | NEEDS_CMDLINE,
+	.needs = JUDGES_WORDS | NEEDS_AMD | NEEDS_METAL | NEEDS_CMDLINE,
 	.title = "The command line keeps idle CPUs from sleeping",
 	.mechanism = "idle=poll replaces sleep by a busy loop: best wake-up latency, full power, less boost for busy "
 		     "cores, and the "
@@ -178,7 +189,7 @@ const struct advise_rule advise_idle_boot_rules[] = {
     {
 	.id = "idle.no-cpuidle-driver",
 	.severity = ADVISE_WARN,
-	.needs = NEEDS_AMD | NEEDS_METAL,
+	.needs = JUDGES_WORDS | NEEDS_AMD | NEEDS_METAL,
 	.title = "No idle driver runs",
 	.mechanism = "acpi_idle tells the kernel about C2. Without any driver (cpuidle.off=1, idle=poll or halt, ACPI "
 		     "off) an idle "

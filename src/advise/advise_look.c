@@ -37,23 +37,31 @@ size_t advise_groups(struct advise_check *c, size_t offset, const char *file, st
 /* Where each boot loader keeps the words; the order is that of the enum. */
 static const struct {
 	const char *add, *remove;
+	const char *rewrite; /* the tool that carries a changed file over to what is booted */
 } boot_commands[] = {
     [BOOT_UNKNOWN] = {"add %s to the kernel command line of the boot loader",
-		      "take %s off the kernel command line of the boot loader"},
+		      "take %s off the kernel command line of the boot loader",
+		      "run the tool of the boot loader that reads the file"},
     [BOOT_GRUB_DEBIAN] = {"add %s to GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub, then update-grub",
-			  "take %s out of /etc/default/grub, then update-grub"},
-    [BOOT_GRUB_BLS] = {"grubby --update-kernel=ALL --args=\"%s\"", "grubby --update-kernel=ALL --remove-args=\"%s\""},
+			  "take %s out of /etc/default/grub, then update-grub", "update-grub"},
+    [BOOT_GRUB_BLS] = {"grubby --update-kernel=ALL --args=\"%s\"", "grubby --update-kernel=ALL --remove-args=\"%s\"",
+		       "grub2-mkconfig -o /boot/grub2/grub.cfg --update-bls-cmdline (grubby --update-kernel=ALL "
+		       "--args=... where grub2-mkconfig has no such option)"},
     [BOOT_GRUB_SUSE] = {"add %s to GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub, then grub2-mkconfig -o "
 			"/boot/grub2/grub.cfg",
-			"take %s out of /etc/default/grub, then grub2-mkconfig -o /boot/grub2/grub.cfg"},
+			"take %s out of /etc/default/grub, then grub2-mkconfig -o /boot/grub2/grub.cfg",
+			"grub2-mkconfig -o /boot/grub2/grub.cfg"},
     [BOOT_GRUB_OTHER] = {"add %s to GRUB_CMDLINE_LINUX_DEFAULT in /etc/default/grub, then grub-mkconfig -o "
 			 "/boot/grub/grub.cfg",
-			 "take %s out of /etc/default/grub, then grub-mkconfig -o /boot/grub/grub.cfg"},
+			 "take %s out of /etc/default/grub, then grub-mkconfig -o /boot/grub/grub.cfg",
+			 "grub-mkconfig -o /boot/grub/grub.cfg"},
     [BOOT_SYSTEMD_BOOT] = {"add %s to /etc/kernel/cmdline, then kernel-install add-all",
-			   "take %s out of /etc/kernel/cmdline, then kernel-install add-all"},
+			   "take %s out of /etc/kernel/cmdline, then kernel-install add-all", "kernel-install add-all"},
     [BOOT_PROXMOX] = {"add %s to the one line of /etc/kernel/cmdline, then proxmox-boot-tool refresh",
-		      "take %s out of /etc/kernel/cmdline, then proxmox-boot-tool refresh"},
-    [BOOT_OSTREE] = {"rpm-ostree kargs --append=\"%s\"", "rpm-ostree kargs --delete=\"%s\""},
+		      "take %s out of /etc/kernel/cmdline, then proxmox-boot-tool refresh",
+		      "proxmox-boot-tool refresh"},
+    [BOOT_OSTREE] = {"rpm-ostree kargs --append=\"%s\"", "rpm-ostree kargs --delete=\"%s\"",
+		     "rpm-ostree kargs --append-if-missing=\"...\" with the parameters"},
 };
 
 /* The templates are the table's own, each with one %s. */
@@ -78,4 +86,13 @@ const char *advise_boot_command(struct advise_check *c, const char *add, const c
 	if (add)
 		text = fill(c, boot_commands[loader].add, add);
 	return text ? advise_printf(c, "%s; then reboot", text) : NULL;
+}
+
+const char *advise_boot_rewrite(struct advise_check *c)
+{
+	size_t loader = (size_t)c->host->os.loader;
+
+	if (loader >= ARRAY_SIZE(boot_commands))
+		loader = BOOT_UNKNOWN;
+	return advise_printf(c, "%s; then reboot", boot_commands[loader].rewrite);
 }

@@ -54,7 +54,8 @@ static void check_thp_word(struct advise_check *c)
 		return;
 	if (!setting)
 		setting = host_tuned_setting(&c->host->daemons.tuned, "vm", "transparent_hugepage");
-	bool differs = setting && !text_equal(setting->value, word->value);
+	/* Of the host's own line the rules about tuned say that it contradicts the profile. */
+	bool differs = setting && c->subject->cmdline && !text_equal(setting->value, word->value);
 
 	if (differs)
 		advise_note_text(c, setting->path ? setting->path : "tuned profile", "%s=%s", setting->option,
@@ -253,7 +254,7 @@ const struct advise_rule advise_memory_rules[] = {
     {
 	.id = "memory.thp-set-at-boot",
 	.severity = ADVISE_ADVICE,
-	.needs = NEEDS_CMDLINE,
+	.needs = JUDGES_WORDS | NEEDS_CMDLINE,
 	.title = "The command line decides about transparent hugepages",
 	.mechanism =
 	    "tuned does not touch transparent hugepages when transparent_hugepage= stands on the kernel command line.",

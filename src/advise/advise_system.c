@@ -32,12 +32,14 @@ static void check_clock(struct advise_check *c)
 	if (!advise_text(c, &c->host->os.clocksource, &current) || !is_slow_clock(current))
 		return;
 	(void)advise_text(c, &c->host->os.clocksource_available, &available);
-	const struct cmdline_word *word = advise_word(c, "clocksource");
+	const struct cmdline_word *word = cmdline_last(c->cmdline, "clocksource");
+
+	/* cmdline.slow-clocksource says it with the word. */
+	if (word && text_equal(word->value, current))
+		return;
 	struct advise_finding *finding = advise_report(c, "The clock source is %s instead of tsc", current);
 
-	if (word && text_equal(word->value, current))
-		finding->detail = advise_printf(c, "chosen by %s on the command line", word->text);
-	else if (*available && !text_has_word(available, " ", "tsc"))
+	if (*available && !text_has_word(available, " ", "tsc"))
 		finding->detail =
 		    "tsc is not offered: the kernel found it unstable (dmesg | grep -i -e tsc -e clocksource)";
 	else if (text_has_word(available, " ", "tsc"))
@@ -164,7 +166,7 @@ static void check_boot_loader(struct advise_check *c)
 
 	if (!advise_text(c, &c->host->os.boot_loader, &name))
 		return;
-	struct advise_finding *finding = advise_report(c, "Boot words are set through %s", name);
+	struct advise_finding *finding = advise_report(c, "Kernel parameters are set through %s", name);
 
 	finding->by_hand = host_os_boot_by_hand(&c->host->os);
 }
@@ -208,7 +210,7 @@ static void check_not_booted(struct advise_check *c)
 	(void)advise_note(c, &line->line);
 	struct advise_finding *finding = advise_report(c, "Asked for in %s, but not booted: %s", asked->path, list);
 
-	finding->by_hand = host_os_boot_by_hand(&c->host->os);
+	finding->by_hand = advise_boot_rewrite(c);
 }
 
 /* A server part under a client profile, or none: the kernel's default for amd_pstate goes by it. */
@@ -307,7 +309,7 @@ const struct advise_rule advise_system_rules[] = {
 	.id = "system.boot-words-not-booted",
 	.severity = ADVISE_ADVICE,
 	.needs = NEEDS_CMDLINE,
-	.title = "The boot loader's file asks for words that did not boot",
+	.title = "The boot loader's file asks for kernel parameters that did not boot",
 	.mechanism =
 	    "The file is only read when the loader's configuration is written again; then it takes a reboot. Or "
 	    "another loader than that of this file started the kernel.",

@@ -233,6 +233,22 @@ static void mark_overridden(struct hugeword *words, int count, const struct huge
 	}
 }
 
+/*
+ * A size word again that no hugepages= follows: the kernel logs that it ignores it, and nothing is lost by that, for
+ * the size was chosen before (hugepages=64 default_hugepagesz=1G hugepagesz=1G).
+ */
+static void mark_harmless(struct hugeword *words, int count, const struct hugewords *out)
+{
+	for (int i = 0; i < count; i++) {
+		bool size = words[i].verdict == HUGEWORD_SIZE_TWICE;
+		bool same_default = words[i].verdict == HUGEWORD_DEFAULT_TWICE && words[i].size_kib == out->default_kib;
+		bool counts = i + 1 < count && text_equal(words[i + 1].word->name, "hugepages");
+
+		if ((size || same_default) && !counts)
+			words[i].verdict = HUGEWORD_TAKEN;
+	}
+}
+
 void hugewords_parse(struct arena *arena, const struct host_cmdline *cmdline, bool has_1g, const struct cpuset *nodes,
 		     struct hugewords *ret)
 {
@@ -255,6 +271,7 @@ void hugewords_parse(struct arena *arena, const struct host_cmdline *cmdline, bo
 	}
 	settle_early(&parser, ret->default_kib);
 	mark_overridden(words, count, ret);
+	mark_harmless(words, count, ret);
 	const struct cmdline_word *cma = cmdline_last(cmdline, "hugetlb_cma");
 
 	ret->cma_word = cma_is_asked(cma) ? cma : NULL;

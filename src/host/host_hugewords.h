@@ -21,7 +21,7 @@
 enum { HUGEWORDS_NODES_MAX = 64, HUGEWORDS_POOLS_MAX = 2 }; /* x86 has two sizes: 2 MiB and 1 GiB */
 
 enum hugeword_verdict {
-	HUGEWORD_TAKEN,
+	HUGEWORD_TAKEN,		 /* or again what was chosen before, with nothing lost */
 	HUGEWORD_SIZE_UNKNOWN,	 /* a size that the CPU does not have: ignored, and the hugepages= behind it too */
 	HUGEWORD_SIZE_TWICE,	 /* hugepagesz= of a size that was chosen before: ignored */
 	HUGEWORD_DEFAULT_TWICE,	 /* a second default_hugepagesz=: ignored */

@@ -92,9 +92,9 @@ static void print_finding(const struct term *term, struct arena *arena, const st
 			   arena_printf(arena, "%s:%u:%u", finding->path, finding->line, MAX_OF(1U, finding->column)));
 	if (finding->detail)
 		print_part(term, "why:", finding->detail);
-	if (to_do && rule->effect)
+	if (to_do && finding->effect)
 		print_part(term, "effect:",
-			   arena_printf(arena, "%s [%s%s%s]", rule->effect, advise_basis_name(rule->basis),
+			   arena_printf(arena, "%s [%s%s%s]", finding->effect, advise_basis_name(rule->basis),
 					rule->source ? ": " : "", rule->source ? rule->source : ""));
 	if (to_do && finding->by_hand)
 		print_part(term, "fix:", finding->by_hand);
@@ -212,7 +212,7 @@ static json_t *finding_json(const struct advise_finding *finding)
 							  finding->evidence[i].shown));
 	json = json_pack("{s:s, s:s, s:s, s:s?, s:o, s:s, s:s?, s:s, s:s?, s:s?, s:s?, s:s?, s:s?}", "id", rule->id,
 			 "severity", advise_severity_name(finding->severity), "title", finding->title, "detail",
-			 finding->detail, "evidence", evidence, "mechanism", rule->mechanism, "effect", rule->effect,
+			 finding->detail, "evidence", evidence, "mechanism", rule->mechanism, "effect", finding->effect,
 			 "basis", advise_basis_name(rule->basis), "source", rule->source, "hurts", rule->hurts, "knobs",
 			 finding->knobs, "by_hand", finding->by_hand, "experiment", rule->experiment);
 	if (json && finding->path)

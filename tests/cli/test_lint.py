@@ -128,7 +128,7 @@ class SharedCases(Test):
         top = cases.CASES
         expected = {
             "u09-tr3960x-proxmox": {"cmdline.amd-iommu-value"},
-            "u11-tr1950x": {"cmdline.amd-iommu-value", "cmdline.mitigations-off"},
+            "u11-tr1950x": {"cmdline.amd-iommu-value", "security.mitigations-off"},
             "u28-liquorix119": {"cmdline.amd-pstate-removed-parameter"},
             "u30-empty-isolcpus": {"cmdline.empty-list", "cmdline.intel-word-on-amd"},
             "u31-duplicate-hugepages": {"cmdline.hugepage-word-ignored", "cmdline.given-twice"},

@@ -28,9 +28,7 @@ static const struct line_case cases[] = {
     {"cmdline.iommu-value", SILENT, NULL, "ro -- iommu=on", 0},
     {"cmdline.iommu-off", ADVISE_ADVICE, NULL, "amd_iommu=off", 0},
     {"cmdline.iommu-off", SILENT, NULL, "iommu=pt", 0},
-    {"cmdline.snp-needs-translation", ADVISE_FAIL, NULL, "kvm_amd.sev_snp=1 iommu=pt", 0},
-    {"cmdline.snp-needs-translation", ADVISE_FAIL, NULL, "kvm-amd.sev_snp=1 iommu.passthrough=1", 0},
-    {"cmdline.snp-needs-translation", SILENT, NULL, "kvm_amd.sev_snp=1 iommu=nopt", 0},
+    {"cmdline.snp-needs-translation", SILENT, NULL, "kvm_amd.sev_snp=1 iommu=pt", 0}, /* the CPU has none */
     {"cmdline.intel-word-on-amd", ADVISE_ADVICE, "intel_iommu=on", "intel_iommu=on", 0},
     {"cmdline.intel-word-on-amd", ADVISE_INFO, NULL, "intel_idle.max_cstate=1", 0},
     {"cmdline.intel-word-on-amd", SILENT, NULL, "amd_pstate=active", 0},
@@ -55,17 +53,25 @@ static const struct line_case cases[] = {
     {"cmdline.bad-value", SILENT, NULL, "transparent_hugepage=${thp}", 0},
     {"cmdline.mitigations-value", ADVISE_WARN, NULL, "mitigations=none", 0},
     {"cmdline.mitigations-value", SILENT, NULL, "mitigations=auto,nosmt", 0},
-    {"cmdline.mitigations-off", ADVISE_INFO, NULL, "mitigations=off", 0},
-    {"cmdline.mitigations-off", SILENT, NULL, "mitigations=off mitigations=auto", 0},
+    {"security.mitigations-off", ADVISE_WARN, "mitigations=off", "mitigations=off", 0},
+    {"security.mitigations-off", SILENT, NULL, "mitigations=off mitigations=auto", 0},
+    {"security.guest-vectors-off", ADVISE_WARN, "leaves the host open", "mitigations=auto,no_guest_host", 0},
+    {"security.guest-vectors-off", SILENT, NULL, "mitigations=auto,no_user_kernel", 0},
+    {"security.mitigation-switched-off", ADVISE_WARN, "spectre_v2=off, retbleed=off", "spectre_v2=off retbleed=off", 0},
+    {"security.mitigation-switched-off", SILENT, NULL, "spectre_v2=auto", 0},
+    {"memory.thp-set-at-boot", ADVISE_INFO, "never", "transparent_hugepage=never", 0},
+    {"cpufreq.acpi-on-cppc-host", SILENT, NULL, "amd_pstate=disable", 0}, /* this host has no CPPC */
     {"cmdline.mitigations-contradict", ADVISE_ADVICE, "retbleed=ibpb", "mitigations=off retbleed=ibpb", 0},
     {"cmdline.mitigations-contradict", SILENT, NULL, "mitigations=off retbleed=off", 0},
     {"cmdline.smt-off", ADVISE_INFO, NULL, "nosmt", 0},
     {"cmdline.smt-off", ADVISE_INFO, "where a CPU needs it", "retbleed=auto,nosmt", 0},
     {"cmdline.smt-off", SILENT, NULL, "mitigations=auto", 0},
-    {"cmdline.idle-states-cut", ADVISE_WARN, "max_cstate=1", "processor.max_cstate=1", 0},
-    {"cmdline.idle-states-cut", ADVISE_WARN, "poll", "idle=poll", 0},
-    {"cmdline.idle-states-cut", ADVISE_ADVICE, "nomwait", "idle=nomwait", 0},
-    {"cmdline.idle-states-cut", SILENT, NULL, "processor.max_cstate=9", 0},
+    {"idle.max-cstate-cmdline", ADVISE_WARN, "max_cstate=1", "processor.max_cstate=1", 0},
+    {"idle.max-cstate-cmdline", SILENT, NULL, "processor.max_cstate=9", 0},
+    {"idle.idle-poll", ADVISE_WARN, "poll", "idle=poll", 0},
+    {"idle.nomwait-cmdline", ADVISE_ADVICE, "nomwait", "idle=nomwait", 0},
+    {"idle.no-cpuidle-driver", ADVISE_WARN, "cpuidle.off=1", "cpuidle.off=1", 0},
+    {"idle.no-cpuidle-driver", SILENT, NULL, "cpuidle.off=0", 0},
     {"cmdline.periodic-tick", ADVISE_ADVICE, "highres=off", "highres=off", 0},
     {"cmdline.periodic-tick", SILENT, NULL, "nohz=on", 0},
     {"cmdline.slow-clocksource", ADVISE_WARN, NULL, "clocksource=hpet", 0},
@@ -113,7 +119,12 @@ static const struct line_case cases[] = {
     {"cmdline.cpu-list-syntax", ADVISE_FAIL, "irqaffinity", "irqaffinity=0;1", 0},
     {"cmdline.cpu-list-syntax", SILENT, NULL, "isolcpus=nohz,domain,managed_irq,2-N irqaffinity=0,1:1/2 nohz_full=all",
      0},
-    {"cmdline.cpu-list-absent", ADVISE_WARN, "8-11", "nohz_full=2-11", 0},
+    {"cmdline.cpu-list-absent", ADVISE_FAIL, "8-11", "nohz_full=2-11", 0},
+    {"cmdline.cpu-list-absent", ADVISE_FAIL, "drops the whole list", "isolcpus=1-127", 0},
+    {"cmdline.cpu-list-absent", ADVISE_WARN, "8-9", "irqaffinity=0,8-9", 0},
+    {"cmdline.isolation-splits-cores", SILENT, NULL, "isolcpus=1-127", 0}, /* nothing is isolated */
+    {"cmdline.isolated-not-balanced", SILENT, NULL, "isolcpus=1-127", 0},
+    {"cmdline.no-core-for-host", SILENT, NULL, "isolcpus=0-127", 0},
     {"cmdline.cpu-list-absent", SILENT, NULL, ISOLATED "rcu_nocbs=0-127", 0},
     {"cmdline.isolation-splits-cores", ADVISE_WARN, "sibling threads 6-7", "isolcpus=2-3", 0},
     {"cmdline.isolation-splits-cores", SILENT, NULL, "isolcpus=2,6", 0},
@@ -141,6 +152,9 @@ static const struct line_case cases[] = {
     {"cmdline.hugepage-word-ignored", ADVISE_WARN, "first one stands",
      "default_hugepagesz=2M hugepages=100 default_hugepagesz=1G hugepages=8", 0},
     {"cmdline.hugepage-word-ignored", SILENT, NULL, "hugepagesz=2M hugepages=100", 0},
+    {"cmdline.hugepage-word-ignored", SILENT, NULL, "hugepages=64 default_hugepagesz=2M hugepagesz=2M", 0},
+    {"cmdline.hugepage-word-ignored", ADVISE_WARN, "first one stands",
+     "hugepages=64 default_hugepagesz=2M hugepagesz=2M hugepages=8", 0},
     {"cmdline.hugepages-exceed-memory", ADVISE_FAIL, "32 GiB", "hugepagesz=2M hugepages=20000", 0},
     {"cmdline.hugepages-exceed-memory", ADVISE_WARN, "little to the host", "hugepagesz=2M hugepages=16000", 0},
     {"cmdline.hugepages-exceed-memory", ADVISE_FAIL, NULL, "hugepagesz=2M hugepages=900000000", 0},
@@ -261,7 +275,6 @@ static void test_own_line(void **state)
 	lines_expect(result, "own line", "cmdline.unknown-to-kernel", ADVISE_INFO, "1 word: rqshare=llc");
 	lines_expect(result, "own line", "cmdline.typing-error", ADVISE_WARN, "mitigations");
 	lines_expect(result, "own line", "cmdline.isolation-not-in-effect", ADVISE_WARN, "nohz_full asks for 2,6");
-	lines_expect(result, "own line", "cmdline.mitigations-off", SILENT, NULL);
 	(void)advise_result_free(result);
 	(void)tree_free(tree);
 }
@@ -282,6 +295,59 @@ static void test_effect_is_there(void **state)
 
 	lines_expect(result, "isolation in effect", "cmdline.isolation-not-in-effect", SILENT, NULL);
 	(void)advise_result_free(result);
+	(void)tree_free(tree);
+}
+
+static void expect(struct host *host, const char *line, const char *id, int severity, const char *says)
+{
+	struct host_cmdline cmdline;
+	struct advise_result *result = judge(host, line, &cmdline);
+
+	lines_expect(result, line, id, severity, says);
+	(void)advise_result_free(result);
+}
+
+/* SEV-SNP is judged where the CPU has it, or where nobody knows. */
+static void test_snp(void **state)
+{
+	static const char id[] = "cmdline.snp-needs-translation";
+	struct tree *tree = lines_host();
+	struct host *host = tree_host(tree);
+
+	(void)state;
+	host->cpu.flags = fact_text("cpu.flags", "fpu svm sev sev_es sev_snp", "/proc/cpuinfo");
+	expect(host, "kvm_amd.sev_snp=1 iommu=pt", id, ADVISE_FAIL, NULL);
+	expect(host, "kvm-amd.sev_snp=1 iommu.passthrough=1", id, ADVISE_FAIL, NULL);
+	expect(host, "kvm_amd.sev_snp=1 iommu=nopt", id, SILENT, NULL);
+	host->cpu.flags = (struct fact){0};
+	expect(host, "kvm_amd.sev_snp=1 iommu=pt", id, ADVISE_FAIL, NULL);
+	(void)tree_free(tree);
+}
+
+/* Linted in a guest a line may be for the guest or for another machine: said, without the exit code of a fault. */
+static void test_linted_in_guest(void **state)
+{
+	struct tree *tree = lines_host();
+	struct host *host = tree_host(tree);
+
+	(void)state;
+	host->cpu.flags = fact_text("cpu.flags", "fpu svm hypervisor", "/proc/cpuinfo");
+	host->os.hypervisor = fact_text("os.hypervisor", "KVM", "/proc/cpuinfo");
+	expect(host, "mitigations=off", "security.mitigations-off", ADVISE_ADVICE, NULL);
+	expect(host, "retbleed=off", "security.mitigation-switched-off", ADVISE_ADVICE, NULL);
+	expect(host, "processor.max_cstate=1", "idle.max-cstate-cmdline", ADVISE_ADVICE, NULL);
+	(void)tree_free(tree);
+}
+
+static void test_numbers_possible_but_not_there(void **state)
+{
+	static const struct tree_file files[] = {{"/sys/devices/system/cpu/possible", "0-15\n"}, {NULL, NULL}};
+	struct tree *tree = lines_host();
+
+	(void)state;
+	tree_add(tree, files);
+	expect(tree_host(tree), "isolcpus=2-3,6-9", "cmdline.cpu-list-absent", ADVISE_WARN, "8-9");
+	expect(tree_host(tree), "isolcpus=2,8-9", "cmdline.isolation-splits-cores", ADVISE_WARN, "6");
 	(void)tree_free(tree);
 }
 
@@ -333,7 +399,8 @@ static void test_other_vendor(void **state)
 static void test_covered(void **state)
 {
 	static const char own[] = "cmdline.amd-word-on-intel cmdline.unknown-to-kernel cmdline.too-long "
-				  "cmdline.isolation-not-in-effect cmdline.hugepages-spread";
+				  "cmdline.isolation-not-in-effect cmdline.hugepages-spread "
+				  "cmdline.snp-needs-translation";
 	static const struct advise_rule *const tables[] = {advise_cmdline_rules, advise_cmdline_cost_rules,
 							   advise_cmdline_syntax_rules, advise_cmdline_cpu_rules,
 							   advise_cmdline_memory_rules};
@@ -356,10 +423,20 @@ static void test_covered(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_cases),     cmocka_unit_test(test_healthy),
-	    cmocka_unit_test(test_places),    cmocka_unit_test(test_too_long),
-	    cmocka_unit_test(test_own_line),  cmocka_unit_test(test_effect_is_there),
-	    cmocka_unit_test(test_two_nodes), cmocka_unit_test(test_other_vendor),
+	    cmocka_unit_test(test_cases),
+	    cmocka_unit_test(test_healthy),
+	    cmocka_unit_test(test_places),
+	    cmocka_unit_test(test_too_long),
+	    cmocka_unit_test(test_own_line),
+	    cmocka_unit_test(test_effect_is_there),
+	    cmocka_unit_test(test_snp),
+	    cmocka_unit_test(test_linted_in_guest),
+	    cmocka_unit_test(test_numbers_possible_but_not_there),
+	    cmocka_unit_test(test_snp),
+	    cmocka_unit_test(test_linted_in_guest),
+	    cmocka_unit_test(test_numbers_possible_but_not_there),
+	    cmocka_unit_test(test_two_nodes),
+	    cmocka_unit_test(test_other_vendor),
 	    cmocka_unit_test(test_covered),
 	};
 

@@ -64,7 +64,7 @@ static const struct tree_file base[] = {CMDLINE("quiet"), {NULL, NULL}};
 static const struct rule_case cases[] = {
     {"device.iommu-off", ADVISE_INFO, "No IOMMU", NULL, {NO_IOMMU}},
     {"device.iommu-off", ADVISE_ADVICE, "No IOMMU", NULL, {NO_IOMMU, VMS_RUN}},
-    {"device.iommu-off", ADVISE_INFO, "amd_iommu=off", NULL, {NO_IOMMU, VMS_RUN, CMDLINE("amd_iommu=off")}},
+    {"device.iommu-off", SILENT, NULL, NULL, {NO_IOMMU, VMS_RUN, CMDLINE("amd_iommu=off")}},
     {"device.iommu-off", SILENT, NULL, NULL, {IOMMU("identity"), VMS_RUN}},
     {"device.iommu-off", SILENT, NULL, NULL, {VMS_RUN}}, /* nothing is known of it */
     {"device.iommu-off", SILENT, NULL, NULL, {NO_IOMMU, VMS_RUN, GUEST}},

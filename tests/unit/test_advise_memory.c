@@ -44,7 +44,7 @@ static const struct rule_case cases[] = {
     {"memory.thp-always", SILENT, NULL, NULL, {{THP, "always [madvise] never\n"}}},
 
     {"memory.thp-set-at-boot", ADVISE_INFO, "transparent_hugepage=madvise", NULL, {CMDLINE("transparent_hugepage=madvise")}},
-    {"memory.thp-set-at-boot", ADVISE_ADVICE, "never", NULL,
+    {"memory.thp-set-at-boot", ADVISE_INFO, "always", NULL, /* tuned.thp-skipped says the rest */
      {CMDLINE("transparent_hugepage=always"), {"/etc/tuned/active_profile", "mine\n"},
       {"/etc/tuned/mine/tuned.conf", "[vm]\ntransparent_hugepages=never\n"}}},
     {"memory.thp-set-at-boot", SILENT, NULL, NULL, {CMDLINE("quiet")}},

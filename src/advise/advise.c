@@ -112,11 +112,22 @@ static void add_evidence(struct advise_run *run, const char *source, const char 
 	run->evidence[run->evidence_count++] = (struct advise_evidence){.source = source, .shown = shown};
 }
 
+/* Switches that say whether something is there, which is not "on" or "off". */
+static const char *evidence_of(struct arena *arena, const struct fact *fact)
+{
+	static const char presence[] = "cpufreq.acpi_cpufreq_module cpufreq.cppc cpufreq.cppc_flag cpufreq.policies "
+				       "iommu.listed kvm.flag mitigations.directory os.proxmox topology";
+
+	if (fact->type == FACT_SWITCH && fact_known(fact) && fact->name && text_has_word(presence, " ", fact->name))
+		return fact->number ? "present" : "not there";
+	return fact_shown(arena, fact);
+}
+
 bool advise_note(struct advise_check *c, const struct fact *fact)
 {
 	const char *source = fact->source ? fact->source : fact->name ? fact->name : "unknown";
 
-	add_evidence(c->run, source, fact_shown(c->arena, fact));
+	add_evidence(c->run, source, evidence_of(c->arena, fact));
 	c->run->saw_something = c->run->saw_something || fact_known(fact);
 	if ((fact->state == FACT_UNREADABLE || fact->state == FACT_IMPLAUSIBLE) && !c->run->undecided) {
 		c->run->undecided = arena_printf(c->arena, "%s: %s", source, fact->note ? fact->note : "not readable");
@@ -208,6 +219,7 @@ static struct advise_finding *add_finding(struct advise_check *c, enum advise_se
 	    .knobs = c->rule->knobs,
 	    .by_hand = c->rule->by_hand,
 	    .effect = c->rule->effect,
+	    .experiment = c->rule->experiment,
 	    .path = c->subject->path,
 	    .evidence = run->evidence,
 	    .evidence_count = run->evidence_count,

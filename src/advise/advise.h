@@ -68,6 +68,7 @@ struct advise_finding {
 	const char *detail;	     /* one more line, or NULL */
 	const char *knobs, *by_hand; /* of this host, or the rule's */
 	const char *effect;	     /* of this value, or the rule's */
+	const char *experiment;	     /* the same */
 	const char *path;	     /* what the finding is about in a linted file or a command line; may be NULL */
 	unsigned line, column;	     /* 1-based, 0 unknown */
 	const struct advise_evidence *evidence;

@@ -70,7 +70,7 @@ const char *advise_log_line(struct advise_check *c, const char *part);
 
 /*
  * The values of a fact of the policies by CPUs (see host_cpufreq_groups()), noted as one piece of evidence:
- * "performance on 0-5, schedutil on 6-11". `file` is the name of the file in policy*.
+ * "performance (0-5), schedutil (6-11)". `file` is the name of the file in policy*.
  */
 size_t advise_groups(struct advise_check *c, size_t offset, const char *file, struct cpufreq_group **ret_groups);
 

@@ -94,7 +94,7 @@ static void check_missing_blank(struct advise_check *c)
 			continue;
 		note_word(c, word);
 		struct advise_finding *finding = advise_report(
-		    c, "A blank is missing before %s: the kernel takes it for a part of %s", inside, word->name);
+		    c, "A space is missing before %s: the kernel takes it for a part of %s", inside, word->name);
 
 		finding->by_hand = advise_printf(c, "write \"%s=%.*s %s\"", word->name, (int)(inside - word->value),
 						 word->value, inside);
@@ -122,7 +122,7 @@ static void check_mangled(struct advise_check *c)
 	if (quotes % 2) {
 		advise_forget(c);
 		advise_note_text(c, c->cmdline->path, "%zu quotes", quotes);
-		advise_report(c, "A quote is not closed: all blanks behind it belong to one word");
+		advise_report(c, "A quote is not closed: all spaces behind it belong to one word");
 	}
 }
 
@@ -239,15 +239,15 @@ const struct advise_rule advise_cmdline_syntax_rules[] = {
 	.id = "cmdline.missing-blank",
 	.severity = ADVISE_FAIL,
 	.needs = NEEDS_CMDLINE,
-	.title = "A blank is missing between two words",
-	.mechanism = "Tools that append words without a blank make one word of two (ttyS0,115200n8spectre_v2=off): the "
+	.title = "A space is missing between two words",
+	.mechanism = "Tools that append words without a space make one word of two (ttyS0,115200n8spectre_v2=off): the "
 		     "second is "
 		     "lost without a message.",
 	.effect = "the second word is not read; the first may be refused",
 	.basis = BASIS_REPORTS,
 	.source = "tuned issue 268",
 	.hurts = "nothing",
-	.by_hand = "write a blank",
+	.by_hand = "write a space",
 	.check = check_missing_blank,
     },
     {
@@ -256,7 +256,7 @@ const struct advise_rule advise_cmdline_syntax_rules[] = {
 	.needs = NEEDS_CMDLINE,
 	.title = "Quotes stand where the kernel or the boot loader will trip over them",
 	.mechanism =
-	    "Quotes protect blanks from the kernel only around a whole word or value. Inside a value they are left by "
+	    "Quotes protect spaces from the kernel only around a whole word or value. Inside a value they are left by "
 	    "scripts that edited the line again and again (skew_tick=1\"=1\"=1); GRUB has stopped at its prompt over "
 	    "such a line.",
 	.effect = "the value is not understood; the machine may not boot",

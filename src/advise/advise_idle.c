@@ -275,7 +275,7 @@ const struct advise_rule advise_idle_rules[] = {
 	    "and leave less of it for the boost of the busy ones.",
 	.effect =
 	    "costs idle watts (study A measured 75 to 89 W more with profile virtual-host, which holds 70 us and sets "
-	    "governor performance) and boost headroom; gains wake-up latency",
+	    "governor performance) and boost headroom; shortens wake-ups",
 	.basis = BASIS_STUDY,
 	.source = "study A (EPYC 9354P, at the wall); tuned issues 588, 808 and 132",
 	.hurts = "wake-up latency of idle vCPUs grows from about 1 us to that of the state",

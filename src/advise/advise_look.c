@@ -26,7 +26,7 @@ size_t advise_groups(struct advise_check *c, size_t offset, const char *file, st
 	const char *text = "";
 
 	for (size_t i = 0; i < count; i++)
-		text = arena_printf(c->arena, "%s%s%s on %s", text, i ? ", " : "", (*ret_groups)[i].value,
+		text = arena_printf(c->arena, "%s%s%s (%s)", text, i ? ", " : "", (*ret_groups)[i].value,
 				    advise_cpu_list(c, &(*ret_groups)[i].cpus));
 	if (count)
 		advise_note_text(c, arena_printf(c->arena, "/sys/devices/system/cpu/cpufreq/policy*/%s", file), "%s",

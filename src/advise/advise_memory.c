@@ -139,12 +139,16 @@ static void check_swap(struct advise_check *c)
 		return;
 	int64_t used_kib = total_kib - free_kib;
 
-	if (used_kib < KIB_1G || used_kib < memory_kib / 50)
+	if (used_kib < KIB_1G)
 		return;
 	bool tight = advise_number(c, &memory->available_kib, &available_kib) && available_kib < memory_kib / 10;
 
-	(void)advise_report_as(c, tight && vms_run(c) ? ADVISE_WARN : ADVISE_INFO, "%s are swapped out%s",
-			       text_kib(c->arena, used_kib), tight ? ", and little memory is available" : "");
+	/* What is swapped out may be what nobody needs; a swap that is nearly full has no room for the rest. */
+	bool full = free_kib < total_kib / 4;
+	enum advise_severity severity = tight && vms_run(c) ? ADVISE_WARN : full ? ADVISE_ADVICE : ADVISE_INFO;
+
+	(void)advise_report_as(c, severity, "%s of %s swap are in use%s", text_kib(c->arena, used_kib),
+			       text_kib(c->arena, total_kib), tight ? ", and little memory is available" : "");
 }
 
 static void check_available(struct advise_check *c)

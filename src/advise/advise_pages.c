@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Owns the rules about reserved hugepages: what the boot words asked for against what is there, and how it is used. */
+/* Owns the rules about reserved hugepages: what the kernel parameters asked for against what is there, and how it is
+ * used. */
 #include <inttypes.h>
 
 #include "advise_check.h"
@@ -101,7 +102,7 @@ static void check_as_asked(struct advise_check *c)
 			return;
 	}
 	if (words->pool_count)
-		(void)advise_report(c, "All hugepages that the boot words ask for are there");
+		(void)advise_report(c, "All hugepages that the kernel parameters ask for are there");
 }
 
 /* Nodes that have memory and list pages of this size. */
@@ -196,7 +197,7 @@ static void check_larger_than_memory(struct advise_check *c)
 	if (!words->pool_count || !advise_number(c, &c->host->memory.total_kib, &total_kib) || total_kib <= 0)
 		return;
 	if (asked_kib(words) >= total_kib)
-		(void)advise_report(c, "The boot words ask for %s of hugepages on a host with %s of memory",
+		(void)advise_report(c, "The kernel parameters ask for %s of hugepages on a host with %s of memory",
 				    size_shown(c, asked_kib(words)), size_shown(c, total_kib));
 }
 
@@ -312,7 +313,7 @@ const struct advise_rule advise_pages_rules[] = {
     {
 	.id = "memory.hugepages-short-of-boot-word",
 	.severity = ADVISE_WARN,
-	.title = "Fewer hugepages than the boot words ask for",
+	.title = "Fewer hugepages than the kernel parameters ask for",
 	.mechanism =
 	    "The kernel reserves what it finds and says so only in its log. 1 GiB pages need contiguous memory "
 	    "that is there at boot only; a VM that counts on the missing pages does not start.",
@@ -328,7 +329,7 @@ const struct advise_rule advise_pages_rules[] = {
     {
 	.id = "memory.hugepages-as-asked",
 	.severity = ADVISE_GOOD,
-	.title = "All hugepages that the boot words ask for are there",
+	.title = "All hugepages that the kernel parameters ask for are there",
 	.mechanism =
 	    "The words were read in order as the kernel reads them, and compared with the pools, per node where "
 	    "the words are.",
@@ -366,7 +367,7 @@ const struct advise_rule advise_pages_rules[] = {
     {
 	.id = "memory.boot-words-larger-than-memory",
 	.severity = ADVISE_FAIL,
-	.title = "The boot words ask for more hugepages than there is memory",
+	.title = "The kernel parameters ask for more hugepages than there is memory",
 	.mechanism = "The kernel takes what it can get, which leaves next to nothing for itself.",
 	.effect = "the host may not boot, or run out of memory early",
 	.basis = BASIS_REASONED,

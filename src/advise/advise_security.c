@@ -126,6 +126,23 @@ static bool has_own_rule(const struct advise_check *c, const struct mitigation *
 	return host_is_amd(c->host) && lacks_microcode(mitigation->text.text);
 }
 
+/* "Vulnerable: eIBRS with unprivileged eBPF", "...; Unprivileged eBPF enabled": a sysctl away from mitigated. */
+static bool by_ebpf(const struct mitigation *mitigation)
+{
+	return strcasestr(fact_text_or(&mitigation->text, ""), "unprivileged eBPF") != NULL;
+}
+
+static void report_ebpf(struct advise_check *c, const struct mitigation *mitigation)
+{
+	advise_forget(c);
+	(void)advise_note(c, &mitigation->text);
+	struct advise_finding *finding = advise_report_as(
+	    c, host_is_guest(c->host) ? ADVISE_INFO : ADVISE_WARN,
+	    "%s: any user may load eBPF programs, which the mitigation does not cover", mitigation->name);
+
+	finding->by_hand = "sysctl -w kernel.unprivileged_bpf_disabled=1, and the same line in /etc/sysctl.d";
+}
+
 static void check_vulnerable(struct advise_check *c)
 {
 	const struct host_mitigations *mitigations = &c->host->mitigations;
@@ -136,7 +153,7 @@ static void check_vulnerable(struct advise_check *c)
 	for (int i = 0; i < mitigations->count; i++) {
 		const struct mitigation *mitigation = &mitigations->list[i];
 
-		if (mitigation->state != MITIGATION_VULNERABLE || has_own_rule(c, mitigation))
+		if (mitigation->state != MITIGATION_VULNERABLE || has_own_rule(c, mitigation) || by_ebpf(mitigation))
 			continue;
 		(void)advise_note(c, &mitigation->text);
 		list = advise_printf(c, "%s%s%s", list ? list : "", list ? ", " : "", mitigation->name);
@@ -144,6 +161,9 @@ static void check_vulnerable(struct advise_check *c)
 	if (list)
 		(void)advise_report_as(c, host_is_guest(c->host) ? ADVISE_INFO : ADVISE_WARN,
 				       "The kernel calls this host vulnerable: %s", list);
+	for (int i = 0; i < mitigations->count; i++)
+		if (mitigations->list[i].state == MITIGATION_VULNERABLE && by_ebpf(&mitigations->list[i]))
+			report_ebpf(c, &mitigations->list[i]);
 }
 
 static void check_no_microcode(struct advise_check *c)
@@ -257,9 +277,34 @@ static void check_bill(struct advise_check *c)
 		(void)advise_report(c, "Mitigations that cost time here: %s", list);
 }
 
+/* Faults that concern a generation and that only newer kernels have files for. */
+static const struct {
+	const char *name;
+	enum cpu_zen first, last;
+} newer_faults[] = {
+    {"retbleed", ZEN_1, ZEN_2},
+    {"spec_rstack_overflow", ZEN_1, ZEN_4C},
+    {"tsa", ZEN_3, ZEN_4C},
+    {"vmscape", ZEN_1, ZEN_5C},
+};
+
+/* Those of them that this kernel has no file for, or NULL. */
+static const char *faults_unknown(struct advise_check *c)
+{
+	enum cpu_zen zen = c->host->cpu.zen;
+	const char *list = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(newer_faults); i++)
+		if (zen >= newer_faults[i].first && zen <= newer_faults[i].last &&
+		    !host_mitigation(&c->host->mitigations, newer_faults[i].name))
+			list = advise_printf(c, "%s%s%s", list ? list : "", list ? ", " : "", newer_faults[i].name);
+	return list;
+}
+
 static void check_fine(struct advise_check *c)
 {
 	const struct host_mitigations *mitigations = &c->host->mitigations;
+	const char *source = mitigations->directory.source ? mitigations->directory.source : "vulnerabilities";
 	int known = 0;
 
 	for (int i = 0; i < mitigations->count; i++) {
@@ -269,8 +314,18 @@ static void check_fine(struct advise_check *c)
 	}
 	if (!known)
 		return;
-	(void)advise_note(c, &mitigations->directory);
-	(void)advise_report(c, "The kernel calls this host vulnerable to none of the %d faults it knows", known);
+	const char *unknown = faults_unknown(c);
+	const char *faults = known == 1 ? "fault" : "faults";
+
+	advise_note_text(c, source, "%d %s, none \"Vulnerable\"", known, faults);
+	if (unknown)
+		(void)advise_report_as(c, ADVISE_INFO,
+				       "The kernel is too old to know of %s; of the %d %s that it knows, it calls this "
+				       "host vulnerable to none",
+				       unknown, known, faults);
+	else
+		(void)advise_report(c, "The kernel calls this host vulnerable to none of the %d %s it knows", known,
+				    faults);
 }
 
 #define STUDY_A "study A: build of GDB on EPYC 9354P"
@@ -335,8 +390,9 @@ const struct advise_rule advise_security_rules[] = {
 	.basis = BASIS_DOCUMENT,
 	.source = HW_VULN "index.rst",
 	.hurts = "mitigations cost time at kernel entries and VM exits",
-	.by_hand =
-	    "grep . /sys/devices/system/cpu/vulnerabilities/*; a newer kernel or firmware, or words that switch it off",
+	.by_hand = "grep . /sys/devices/system/cpu/vulnerabilities/*; then a newer kernel or firmware; take out a "
+		   "kernel parameter "
+		   "that switches the mitigation off",
 	.check = check_vulnerable,
     },
     {

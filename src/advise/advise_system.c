@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Owns the rules about the system around the hardware: guest or container, clock, boot words, firmware profile. */
+/* Owns the rules about the system around the hardware: guest or container, clock, kernel parameters, firmware profile.
+ */
 #include "advise_check.h"
 
 static void check_guest(struct advise_check *c)
@@ -296,7 +297,7 @@ const struct advise_rule advise_system_rules[] = {
     {
 	.id = "system.boot-loader",
 	.severity = ADVISE_INFO,
-	.title = "How boot words are set here",
+	.title = "How kernel parameters are set here",
 	.mechanism = "Distributions differ: grub2-mkconfig changes nothing on hosts with boot loader entries, "
 		     "update-grub nothing "
 		     "on a Proxmox host that boots by systemd-boot.",

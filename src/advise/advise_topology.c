@@ -38,6 +38,12 @@ static int count_memoryless(struct advise_check *c, int *ret_with_cpus)
 	return memoryless;
 }
 
+/* "1 node", "2 nodes". */
+static const char *counted(struct advise_check *c, int count, const char *what)
+{
+	return advise_printf(c, "%d %s%s", count, what, count == 1 ? "" : "s");
+}
+
 static void check_memoryless(struct advise_check *c)
 {
 	const struct host_topology *t = &c->host->topology;
@@ -88,7 +94,8 @@ static void check_node_conflict(struct advise_check *c)
 
 	if (!t->node_conflict)
 		return;
-	advise_note_text(c, NODE_DIR "/node*/cpulist", "%s", t->node_conflict);
+	advise_note_text(c, NODE_DIR "/node*/cpulist", "%d node%s on %d package%s", t->node_count,
+			 t->node_count == 1 ? "" : "s", t->package_count, t->package_count == 1 ? "" : "s");
 	if (host_is_guest(c->host))
 		(void)advise_report_as(c, ADVISE_INFO, "The hypervisor's nodes contradict its CPU topology: %s",
 				       t->node_conflict);
@@ -188,9 +195,10 @@ static void check_l3_conflict(struct advise_check *c)
 
 	if (!t->l3_conflict)
 		return;
-	advise_note_text(c, "/sys/devices/system/cpu/cpu*/cache/index3/{id,shared_cpu_list}", "%s", t->l3_conflict);
-	struct advise_finding *finding =
-	    advise_report(c, "The kernel's L3 lists disagree with its cache ids: %d L3 groups by id", t->l3_count);
+	advise_note_text(c, "/sys/devices/system/cpu/cpu*/cache/index3/id", "%d L3 group%s", t->l3_count,
+			 t->l3_count == 1 ? "" : "s");
+	struct advise_finding *finding = advise_report(c, "The kernel's L3 lists disagree with its cache ids: %s by id",
+						       counted(c, t->l3_count, "L3 group"));
 
 	finding->detail = t->l3_conflict;
 }
@@ -331,8 +339,8 @@ static void check_unlike_packages(struct advise_check *c)
 		const struct topology_package *package = &t->packages[i], *first = &t->packages[0];
 
 		unlike |= package->core_count != first->core_count || package->l3_count != first->l3_count;
-		advise_note_text(c, advise_printf(c, "package %d", package->os_package), "%d cores in %d L3 groups",
-				 package->core_count, package->l3_count);
+		advise_note_text(c, advise_printf(c, "package %d", package->os_package), "%s in %s",
+				 counted(c, package->core_count, "core"), counted(c, package->l3_count, "L3 group"));
 	}
 	if (unlike && t->core_known)
 		(void)advise_report(c, "The %d packages are not alike", t->package_count);
@@ -344,8 +352,9 @@ static void check_consistent(struct advise_check *c)
 
 	if (!t->l3_known || !t->core_known || !t->node_known || t->l3_conflict || t->node_conflict)
 		return;
-	advise_note_text(c, "topology", "%d packages, %d nodes, %d L3 groups, %d cores, %d threads", t->package_count,
-			 t->node_count, t->l3_count, t->core_count, t->thread_count);
+	advise_note_text(c, "topology", "%s, %s, %s, %s, %s", counted(c, t->package_count, "package"),
+			 counted(c, t->node_count, "node"), counted(c, t->l3_count, "L3 group"),
+			 counted(c, t->core_count, "core"), counted(c, t->thread_count, "thread"));
 	(void)advise_report(c, "Packages, nodes, L3 groups and cores are known and fit each other");
 }
 

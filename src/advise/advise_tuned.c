@@ -276,7 +276,7 @@ static void check_not_booted(struct advise_check *c)
 	if (!count)
 		return;
 	advise_note(c, &c->host->cmdline.line);
-	advise_report(c, "tuned asks for boot words that this kernel was not started with: %s", missing);
+	advise_report(c, "tuned asks for kernel parameters that this kernel was not started with: %s", missing);
 }
 
 static void check_dynamic(struct advise_check *c)
@@ -413,7 +413,7 @@ const struct advise_rule advise_tuned_rules[] = {
     {
 	.id = "tuned.boot-words-not-booted",
 	.severity = ADVISE_WARN,
-	.title = "tuned asks for boot words that the running kernel did not get",
+	.title = "tuned asks for kernel parameters that the running kernel did not get",
 	.mechanism = "tuned writes them for the boot loader; they count after a reboot, and only where GRUB with "
 		     "tuned's hook or "
 		     "Boot Loader Specification entries are used.",

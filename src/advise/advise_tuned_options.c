@@ -171,8 +171,8 @@ static const struct verify_cause causes[] = {
      "EPP: under the governor performance only \"performance\" can be set, and some versions compare a list of "
      "alternatives word for word",
      false},
-    {"bootloader", "boot words count after a reboot", false},
-    {"cmdline", "boot words count after a reboot", false},
+    {"bootloader", "kernel parameters count after a reboot", false},
+    {"cmdline", "kernel parameters count after a reboot", false},
     {"dirty_", "dirty_bytes and dirty_ratio switch each other to 0: writing one undoes the other", false},
     {"transparent_hugepage", "transparent_hugepage= on the command line makes tuned skip the option", false},
     {"force_latency", "the latency request is compared by reading /dev/cpu_dma_latency, where others may ask for less",

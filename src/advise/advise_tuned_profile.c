@@ -353,8 +353,9 @@ static void check_boot_loader(struct advise_check *c)
 			advise_note_setting(c, setting);
 			advise_note(c, &os->boot_loader);
 			advise_at_setting(
-			    advise_report(c, "%s asks for boot words, which tuned cannot write for this boot loader",
-					  advise_profile_name(c)),
+			    advise_report(
+				c, "%s asks for kernel parameters, which tuned cannot write for this boot loader",
+				advise_profile_name(c)),
 			    setting);
 			return;
 		}
@@ -565,7 +566,7 @@ const struct advise_rule advise_tuned_profile_rules[] = {
 	.id = "tuned.boot-loader-not-served",
 	.severity = ADVISE_WARN,
 	.needs = NEEDS_TUNED,
-	.title = "tuned cannot write boot words for this boot loader",
+	.title = "tuned cannot write kernel parameters for this boot loader",
 	.mechanism = "Its bootloader plug-in serves GRUB with its hook, Boot Loader Specification entries, rpm-ostree "
 		     "and bootc; "
 		     "systemd-boot's command line file and Proxmox's boot tool are not among them.",

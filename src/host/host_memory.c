@@ -33,7 +33,7 @@ static struct fact meminfo_fact(struct host *host, const struct sys_look *look, 
 	if (text_int(arena_strndup(host->arena, raw, strcspn(raw, " ")), 10, &kib) < 0 || kib < 0 ||
 	    kib > (INT64_C(1) << 50))
 		return fact_implausible(name, look->path, raw, "not a size in kB");
-	struct fact fact = fact_number(name, UNIT_KIB, kib, look->path);
+	struct fact fact = fact_number(name, UNIT_KIB, kib, arena_printf(host->arena, "%s %s", look->path, key));
 
 	fact.raw = raw;
 	return fact;

@@ -100,8 +100,8 @@ static void print_finding(const struct term *term, struct arena *arena, const st
 		print_part(term, "fix:", finding->by_hand);
 	if (to_do && rule->hurts && !text_equal(rule->hurts, "nothing") && (finding->by_hand || rule->knobs))
 		print_part(term, "fix costs:", rule->hurts);
-	if (to_do && rule->experiment)
-		print_part(term, "measure:", rule->experiment);
+	if (to_do && finding->experiment)
+		print_part(term, "measure:", finding->experiment);
 	if (finding->evidence_count)
 		print_evidence(term, arena, finding);
 }
@@ -214,7 +214,7 @@ static json_t *finding_json(const struct advise_finding *finding)
 			 "severity", advise_severity_name(finding->severity), "title", finding->title, "detail",
 			 finding->detail, "evidence", evidence, "mechanism", rule->mechanism, "effect", finding->effect,
 			 "basis", advise_basis_name(rule->basis), "source", rule->source, "hurts", rule->hurts, "knobs",
-			 finding->knobs, "by_hand", finding->by_hand, "experiment", rule->experiment);
+			 finding->knobs, "by_hand", finding->by_hand, "experiment", finding->experiment);
 	if (json && finding->path)
 		json_object_set_new(json, "path", json_string(finding->path));
 	if (json && finding->line) {

@@ -50,7 +50,12 @@ static void profile_asks_for_performance(struct host *host)
 
 static const struct rule_case cases[] = {
     /* which driver */
-    {"cpufreq.acpi-on-cppc-host", ADVISE_WARN, "CPPC by MSR", NULL, {ACPI_DRIVER}},
+    {"cpufreq.acpi-on-cppc-host", ADVISE_ADVICE, "CPPC by MSR", NULL, {ACPI_DRIVER}}, /* the kernel's own choice */
+    {"cpufreq.acpi-on-cppc-host",
+     ADVISE_WARN,
+     "CPPC by MSR",
+     NULL,
+     {ACPI_DRIVER, {"/sys/firmware/acpi/pm_profile", "1\n"}}}, /* a desktop: the kernel would have started it */
     {"cpufreq.acpi-on-cppc-host",
      ADVISE_ADVICE,
      NULL,
@@ -80,7 +85,7 @@ static const struct rule_case cases[] = {
      {ACPI_DRIVER, {CPU_FILE(0, "acpi_cppc"), GONE}}},
     {"cpufreq.acpi-on-cppc-host", SILENT, NULL, NULL, {ACPI_DRIVER, {CPU_FILE(0, "acpi_cppc"), GONE}}},
     {"cpufreq.acpi-on-cppc-host", /* a copy of some files, where acpi_cppc may just not have been copied */
-     ADVISE_WARN,
+     ADVISE_ADVICE,
      "CPPC by MSR",
      NULL,
      {ACPI_DRIVER, {CPU_FILE(0, "acpi_cppc"), GONE}, {"/sys/module/kernel", GONE}}},
@@ -301,6 +306,7 @@ static void test_mode_by_kernel(void **state)
 		assert_non_null(finding);
 		assert_string_equal(finding->knobs, kernels[i].knobs);
 		assert_non_null(strstr(finding->by_hand, kernels[i].knobs));
+		assert_non_null(strstr(finding->experiment, kernels[i].knobs));
 		(void)advise_result_free(result);
 		(void)tree_free(tree);
 	}

@@ -72,6 +72,7 @@ static const struct rule_case cases[] = {
 
     {"memory.swap-in-use", ADVISE_INFO, "8 GiB", NULL, {MEMINFO("62000000", "8388608")}},
     {"memory.swap-in-use", ADVISE_WARN, "little memory", NULL, {MEMINFO("2000000", "8388608"), VMS_RUN}},
+    {"memory.swap-in-use", ADVISE_ADVICE, "16 GiB of 16 GiB", NULL, {MEMINFO("62000000", "0")}},
     {"memory.swap-in-use", SILENT, NULL, NULL, {MEMINFO("62000000", "16000000")}},
 
     {"memory.available-low", ADVISE_WARN, NULL, NULL, {MEMINFO("500000", "16777216")}},

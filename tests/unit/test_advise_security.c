@@ -116,6 +116,10 @@ static const struct rule_case cases[] = {
      {SRSO("Not affected"), FILE_OF("spectre_v2", "Not affected"), FILE_OF("tsa", "Not affected")}},
 
     {"security.none-vulnerable", ADVISE_GOOD, "none of the 10", NULL, {CMDLINE("quiet")}},
+    {"security.none-vulnerable", ADVISE_INFO, "too old to know of tsa, vmscape; of the 8 faults", NULL,
+     {{"/sys/devices/system/cpu/vulnerabilities/tsa", GONE}, {"/sys/devices/system/cpu/vulnerabilities/vmscape", GONE}}},
+    {"security.vulnerable", ADVISE_WARN, "spectre_v2: any user may load eBPF", NULL,
+     {FILE_OF("spectre_v2", "Vulnerable: eIBRS with unprivileged eBPF")}},
     {"security.none-vulnerable", SILENT, NULL, NULL, {FILE_OF("spec_store_bypass", "Vulnerable")}},
 };
 /* clang-format on */

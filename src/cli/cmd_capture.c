@@ -61,15 +61,24 @@ static const char *default_path(struct arena *arena)
 static void print_result(const struct cli *cli, const char *path, const struct capture_result *result)
 {
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
-	const struct term *term = &cli->out;
+	bool to_stdout = text_equal(path, "-");
+	struct term errors = term_of(stderr);
+	const struct term *term = to_stdout ? &errors : &cli->out;
 
-	(void)fprintf(term->out, "%s: %s, %zu files of %zu looks\n", path,
-		      text_kib(arena, (int64_t)((result->size_bytes + 1023) / 1024)), result->file_count,
-		      result->look_count);
+	if (to_stdout)
+		term_flow(
+		    term, 0, false,
+		    arena_printf(arena, "hvtune: %zu files were written to standard output.", result->file_count));
+	else
+		(void)fprintf(term->out, "%s: %s, %zu files\n", path,
+			      text_kib(arena, (int64_t)((result->size_bytes + 1023) / 1024)), result->file_count);
 	if (result->unreadable_count)
 		term_flow(term, 0, false,
-			  arena_printf(arena, "%zu looks were refused and are captured as refused%s.",
-				       result->unreadable_count, geteuid() == 0 ? "" : "; root may see more"));
+			  arena_printf(arena, "%zu %s refused and captured as refused%s.", result->unreadable_count,
+				       result->unreadable_count == 1 ? "file was" : "files were",
+				       geteuid() == 0 ? "" : "; root may see more"));
+	if (to_stdout)
+		return;
 	term_flow(term, 0, false,
 		  arena_printf(
 		      arena,

@@ -90,9 +90,13 @@ static int open_tree(struct host *host, struct err *err)
 	struct stat info;
 	int r;
 
-	if (stat(host->name, &info) < 0)
+	/* An archive from standard input is open already. */
+	if (host->sys) {
+		r = 0;
+		host->kind = HOST_ARCHIVE;
+	} else if (stat(host->name, &info) < 0) {
 		return err_set(err, errno, host->name, "cannot open this host: %s", strerror(errno));
-	if (S_ISDIR(info.st_mode)) {
+	} else if (S_ISDIR(info.st_mode)) {
 		r = sys_open_dir(host->name, &host->sys, err);
 		host->kind = r == 0 && sys_is_live(host->sys) ? HOST_LIVE : HOST_DIRECTORY;
 	} else {

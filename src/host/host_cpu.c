@@ -75,6 +75,13 @@ bool host_cpu_has_flag(const struct host_cpu *cpu, const char *flag)
 	return text_has_word(fact_text_or(&cpu->flags, ""), " ", flag);
 }
 
+bool host_cpu_is_desktop(const struct host_cpu *cpu)
+{
+	const char *name = fact_text_or(&cpu->model_name, "");
+
+	return strstr(name, "Ryzen") && !strstr(name, "Threadripper");
+}
+
 const struct cpuset *host_cpu_online(const struct host *host)
 {
 	static const struct cpuset none;

@@ -45,6 +45,9 @@ const struct cpuset *host_cpu_online(const struct host *host);
 /* Present CPUs that are not on line. Slots that firmware only declares (possible, never present) are not among them. */
 struct cpuset host_cpu_switched_off(const struct host *host);
 
+/* A Ryzen that is no Threadripper: one package with one memory domain, without NPS in its firmware. */
+bool host_cpu_is_desktop(const struct host_cpu *cpu);
+
 /* Fill cpu->zen, zen_name, codename, one_l3_per_ccd and is_amd from vendor, family, model and name. */
 void host_cpu_name_generation(struct host_cpu *cpu);
 

@@ -48,7 +48,24 @@ static int read_xml(struct host *host, const char *text, size_t size, struct err
 	return r;
 }
 
-static int import_file(struct host *host, const char *text, size_t size, bool *ret_imported, struct err *err)
+/* Texts that are often given for a host and are none: what to give instead. */
+static int refuse_text(const struct host *host, const char *text, size_t size, struct err *err)
+{
+	const char *line = text + strspn(text, " \t\r\n");
+	size_t length = strcspn(line, "\n");
+
+	if (!*line && (size_t)(line - text) == size)
+		return err_set(err, EINVAL, host->name, "the file is empty");
+	/* Extended and parsable tables: "CPU NODE SOCKET CORE ...", "# The following is the parsable format". */
+	if ((text_starts(line, "CPU ") && memmem(line, length, " CORE", strlen(" CORE"))) ||
+	    text_starts(line, "# The following is the parsable format")) {
+		(void)err_set(err, EINVAL, host->name, "tables of lscpu -e and lscpu -p are not read");
+		return err_hint(err, "give the text of lscpu or lscpu -J");
+	}
+	return 0;
+}
+
+static int import_text(struct host *host, const char *text, size_t size, bool *ret_imported, struct err *err)
 {
 	if (is_hwloc_xml(text, size)) {
 		*ret_imported = true;
@@ -60,7 +77,26 @@ static int import_file(struct host *host, const char *text, size_t size, bool *r
 		start(host, HOST_LSCPU);
 		return host_lscpu_read(host, text, size, err);
 	}
-	return 0;
+	return refuse_text(host, text, size, err);
+}
+
+/* Standard input: a text, or an archive that is read from memory. */
+static int import_stream(struct host *host, bool *ret_imported, struct err *err)
+{
+	CLEANUP(base_free) char *data = NULL;
+	const char *path = host->name;
+	size_t size;
+	int r = sys_read_stream(path, &data, &size, err);
+
+	if (r < 0)
+		return r;
+	host->name = text_equal(path, "-") || text_equal(path, "/dev/stdin") ? "standard input" : path;
+	if (!memchr(data, '\0', size)) {
+		r = import_text(host, data, size, ret_imported, err);
+		if (r < 0 || *ret_imported)
+			return r;
+	}
+	return sys_open_archive_memory(data, size, host->name, &host->sys, err);
 }
 
 /* "package:2 l3:8 core:4 pu:2", "[numa] package:2 ...", "2 8 4 2" */
@@ -83,6 +119,8 @@ int host_import(struct host *host, bool *ret_imported, struct err *err)
 	size_t size;
 
 	*ret_imported = false;
+	if (sys_is_stream(host->name))
+		return import_stream(host, ret_imported, err);
 	if (stat(host->name, &info) < 0) {
 		if (errno != ENOENT || !is_synthetic(host->name))
 			return 0;
@@ -103,5 +141,5 @@ int host_import(struct host *host, bool *ret_imported, struct err *err)
 	/* No text, or too large for one: an archive, or nothing that is known. */
 	if (r == -EILSEQ || r == -EFBIG)
 		return 0;
-	return r < 0 ? r : import_file(host, text, size, ret_imported, err);
+	return r < 0 ? r : import_text(host, text, size, ret_imported, err);
 }

@@ -344,6 +344,7 @@ static void fill_nodes(const struct lscpu *lscpu)
 		struct topology_node *node = &topology->nodes[topology->node_count];
 
 		*node = (struct topology_node){
+		    .packages = topology->package_count == 1 ? cpuset_range(0, 0) : cpuset_range(1, 0),
 		    .os_node = (int)number,
 		    .cpus = cpuset_and(&cpus, host_cpu_online(lscpu->host)),
 		    .memory_kib = fact_absent("topology.node.memory", field->source),
@@ -385,6 +386,41 @@ static void fill_counts(const struct lscpu *lscpu)
 	topology->threads_per_core = count_of(lscpu, "Thread(s) per core");
 }
 
+/* With one thread per core every CPU is a core: which, need not be told. */
+static void fill_single_threads(struct host_topology *topology, const struct cpuset *online)
+{
+	int count = 0;
+
+	if (topology->threads_per_core != 1 || topology->core_count != topology->thread_count)
+		return;
+	CPUSET_FOREACH (cpu, online) {
+		topology->cores[count].cpus = cpuset_range(cpu, cpu);
+		topology->cpus[cpu].core = count++;
+	}
+	topology->core_known = true;
+}
+
+/* One L3 in all is that of all CPUs. */
+static void fill_only_l3(struct host_topology *topology, const struct cpuset *online)
+{
+	struct topology_l3 *l3 = topology->l3s;
+
+	if (topology->l3_count != 1 || topology->package_count > 1)
+		return;
+	l3->cpus = *online;
+	l3->core_count = topology->core_known ? topology->core_count : 0;
+	for (int i = 0; i < topology->core_count; i++)
+		topology->cores[i].l3 = 0;
+	for (int i = 0; i < topology->node_count; i++)
+		if (cpuset_meets(&topology->nodes[i].cpus, online))
+			cpuset_add(&l3->nodes, topology->nodes[i].os_node);
+	CPUSET_FOREACH (cpu, online)
+		topology->cpus[cpu].l3 = 0;
+	if (topology->package_count == 1)
+		topology->packages[0].l3_count = 1;
+	topology->l3_known = true;
+}
+
 static void fill_topology(const struct lscpu *lscpu)
 {
 	struct host *host = lscpu->host;
@@ -403,9 +439,12 @@ static void fill_topology(const struct lscpu *lscpu)
 							    .package = count_of(lscpu, "Socket(s)") == 1 ? 0 : -1,
 							    .node = -1};
 	fill_counts(lscpu);
+	fill_single_threads(topology, online);
 	fill_nodes(lscpu);
+	fill_only_l3(topology, online);
 	topology->state = fact_switch("topology", true, host->cpu.online.source);
-	topology->state.note = "lscpu's summary: which CPUs share a core or an L3 cache is not in it";
+	if (!topology->core_known || !topology->l3_known)
+		topology->state.note = "lscpu's summary: which CPUs share a core or an L3 cache is not in it";
 }
 
 int host_lscpu_read(struct host *host, const char *text, size_t size, struct err *err)

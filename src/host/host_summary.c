@@ -192,9 +192,12 @@ const char *host_summary(const struct host *host, struct arena *arena)
 	const char *hypervisor = fact_text_or(&host->os.hypervisor, "unknown");
 	const char *shape = "", *text, *part;
 
-	if (!name)
-		name = "unknown CPU";
-	if (topology->package_count > 1 && !host_is_guest(host))
+	/* Of several unknown ones only the number is worth a word. */
+	if (!name && topology->package_count > 1 && !host_is_guest(host))
+		name = arena_printf(arena, "%d packages", topology->package_count);
+	else if (!name)
+		name = host_is_guest(host) ? "unknown CPU" : "Unknown CPU";
+	else if (topology->package_count > 1 && !host_is_guest(host))
 		name = arena_printf(arena, "%d x %s", topology->package_count, name);
 	if (host_is_guest(host))
 		name = text_equal(hypervisor, "unknown") ? arena_printf(arena, "A guest: %s", name)

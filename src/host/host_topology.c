@@ -328,6 +328,46 @@ static void set_ccds(struct host *host, const struct topology_die *dies, int cou
 	}
 }
 
+/* Is it known that this is no guest? Of a topology alone it is not: the flag that tells is missing. */
+static bool is_metal(const struct host *host)
+{
+	return fact_known(&host->cpu.flags) && !host_is_guest(host);
+}
+
+/*
+ * On Zen 1 and Zen+ each die has its own memory controllers. Four nodes in a package are therefore its four dies, of
+ * which no part has more; and a desktop part (Ryzen, not Threadripper) has one die.
+ */
+static void find_zen1_dies(struct host *host)
+{
+	struct host_topology *facts = &host->topology;
+	int count = 0;
+
+	if (facts->ccd_count || !is_metal(host) || !facts->l3_known || !facts->package_count ||
+	    (host->cpu.zen != ZEN_1 && host->cpu.zen != ZEN_PLUS))
+		return;
+	struct topology_die *dies =
+	    ARENA_ARRAY(host->arena, (size_t)MAX_OF(facts->node_count, facts->package_count), struct topology_die);
+
+	if (host_cpu_is_desktop(&host->cpu)) {
+		for (; count < facts->package_count; count++)
+			dies[count].cpus = facts->packages[count].cpus;
+		set_ccds(host, dies, count);
+		facts->ccd_source = arena_printf(host->arena, "one die each on a desktop %s", host->cpu.zen_name);
+	} else if (facts->node_known && !facts->node_conflict && facts->node_count == 4 * facts->package_count) {
+		for (; count < facts->node_count; count++) {
+			if (cpuset_empty(&facts->nodes[count].cpus))
+				return;
+			dies[count].cpus = facts->nodes[count].cpus;
+		}
+		if (!dies_are_ccds(facts, dies, count))
+			return;
+		set_ccds(host, dies, count);
+		facts->ccd_source =
+		    arena_printf(host->arena, "four nodes a package are its dies on %s", host->cpu.zen_name);
+	}
+}
+
 static void find_ccds(struct host *host, struct topology_gather *gather)
 {
 	struct host_topology *facts = &host->topology;
@@ -340,7 +380,7 @@ static void find_ccds(struct host *host, struct topology_gather *gather)
 	if (dies_are_ccds(facts, gather->dies, gather->die_count)) {
 		set_ccds(host, gather->dies, gather->die_count);
 		facts->ccd_source = "die_id of the kernel";
-	} else if (host->cpu.one_l3_per_ccd && !host_is_guest(host)) {
+	} else if (host->cpu.one_l3_per_ccd && is_metal(host)) {
 		struct topology_die *dies = ARENA_ARRAY(host->arena, (size_t)facts->l3_count, struct topology_die);
 
 		for (int i = 0; i < facts->l3_count; i++)
@@ -411,6 +451,7 @@ static void derive(struct topology_gather *gather)
 	if (!gather->has_nodes)
 		topology_read_nodes(host);
 	topology_judge_nodes(host);
+	find_zen1_dies(host);
 	facts->state = fact_switch("topology", true, gather->source);
 	/* Kernels before 2.6.28 have no list of what is on line, and hwloc has looked at each CPU. */
 	if (!fact_known(&host->cpu.online) || text_equal(host->cpu.online.source, "/proc/cpuinfo"))

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <hwloc.h>
 #include <limits.h>
+#include <strings.h>
 
 #include "host_topology_internal.h"
 #include "text.h"
@@ -148,9 +149,29 @@ static int os_number(const struct hwloc_obj *object)
 	return object->os_index == HWLOC_UNKNOWN_INDEX || object->os_index > INT_MAX ? -1 : (int)object->os_index;
 }
 
+/*
+ * hwloc fills in sizes that a description does not give (16 MiB of L3, 1 GiB a node...). Does the text give `key` for a
+ * level whose name starts with `type`: "l3:8(size=32MiB)", "[numa(memory=64GiB)]"?
+ */
+static bool description_gives(const char *text, const char *type, const char *key)
+{
+	for (const char *at = text; *at;) {
+		at += strspn(at, " []");
+		size_t name = strcspn(at, " []("), length = name + (at[name] == '(' ? strcspn(at + name, ")") : 0);
+
+		if (strncasecmp(at, type, strlen(type)) == 0 && memmem(at + name, length - name, key, strlen(key)))
+			return true;
+		at += length + (at[length] == ')');
+	}
+	return false;
+}
+
 /* The children of one package, die... are found in hwloc's order; topology.c sorts. */
 static void gather_type(struct topology_gather *gather, hwloc_topology_t topology, hwloc_obj_type_t type)
 {
+	const struct host *host = gather->host;
+	bool sizes = host->kind != HOST_SYNTHETIC || description_gives(host->name, "l3", "size=");
+
 	for (hwloc_obj_t object = NULL; (object = hwloc_get_next_obj_by_type(topology, type, object));) {
 		struct cpuset cpus = cpuset_of(object->cpuset);
 
@@ -162,7 +183,8 @@ static void gather_type(struct topology_gather *gather, hwloc_topology_t topolog
 			topology_add_core(gather, &cpus, os_number(object));
 		else if (object->attr->cache.type == HWLOC_OBJ_CACHE_UNIFIED)
 			topology_add_l3(gather, &cpus,
-					object->attr->cache.size ? (int64_t)(object->attr->cache.size / 1024) : -1);
+					sizes && object->attr->cache.size ? (int64_t)(object->attr->cache.size / 1024)
+									  : -1);
 	}
 }
 
@@ -195,6 +217,8 @@ static void gather_nodes(struct topology_gather *gather, hwloc_topology_t topolo
 	struct host *host = gather->host;
 	struct host_topology *facts = &host->topology;
 	int count = hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_NUMANODE);
+	bool sizes = host->kind != HOST_SYNTHETIC || description_gives(host->name, "numa", "memory=") ||
+		     description_gives(host->name, "node", "memory=");
 
 	if (count <= 0)
 		return;
@@ -207,7 +231,7 @@ static void gather_nodes(struct topology_gather *gather, hwloc_topology_t topolo
 		node->cpus = cpuset_of(object->cpuset);
 		node->free_kib = fact_absent("topology.node.free", "hwloc");
 		/* A topology without any memory figure has none to tell, rather than no memory. */
-		if (hwloc_get_root_obj(topology)->total_memory)
+		if (sizes && hwloc_get_root_obj(topology)->total_memory)
 			node->memory_kib = fact_number("topology.node.memory", UNIT_KIB, memory_kib, "hwloc");
 		else
 			node->memory_kib = fact_absent("topology.node.memory", "hwloc");

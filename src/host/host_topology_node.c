@@ -257,6 +257,8 @@ static void infer_settings(struct host *host)
 		why = "a guest sees the nodes that its hypervisor made";
 	else if (host->cpu.zen == ZEN_NONE)
 		why = "not known to be a Zen part";
+	else if (!fact_known(&host->cpu.flags))
+		why = "whether this is a guest is not known, and a guest's nodes are its hypervisor's";
 	else if (facts->node_conflict || !even || per_package < 1)
 		why = "nodes and packages do not fit each other";
 	else if (!facts->l3_known)
@@ -283,7 +285,9 @@ static void infer_settings(struct host *host)
 		facts->nps = unknown_setting(&facts->nps, "no NPS setting gives this number of nodes");
 		facts->l3_as_numa = fact_switch(facts->l3_as_numa.name, false, facts->l3_as_numa.source);
 	} else {
-		facts->nps = fact_number(facts->nps.name, UNIT_NONE, per_package, facts->nps.source);
+		facts->nps = host_cpu_is_desktop(&host->cpu)
+				 ? unknown_setting(&facts->nps, "a setting of EPYC and Threadripper")
+				 : fact_number(facts->nps.name, UNIT_NONE, per_package, facts->nps.source);
 		if (facts->l3_count > facts->package_count)
 			facts->l3_as_numa = fact_switch(facts->l3_as_numa.name, false, facts->l3_as_numa.source);
 		else

@@ -250,13 +250,13 @@ static const char *ccd_remark(struct arena *arena, const struct host *host)
 {
 	const struct host_topology *topology = &host->topology;
 
-	if (topology->ccd_count && topology->ccd_count == topology->l3_count)
+	if (topology->ccd_count > 1 && topology->ccd_count == topology->l3_count)
 		return arena_printf(arena, "Each CCX is a CCD of its own (%s).", topology->ccd_source);
+	if (topology->ccd_count == 1)
+		return arena_printf(arena, "All CCXs are on one die (%s).", topology->ccd_source);
 	if (topology->ccd_count)
 		return arena_printf(arena, "%d CCDs (%s).", topology->ccd_count, topology->ccd_source);
-	if (host->cpu.zen == ZEN_NONE || host_is_guest(host) || topology->l3_count < 2)
-		return NULL;
-	return "Which CCXs share a die (CCD) is not known.";
+	return NULL;
 }
 
 const char *const *report_remarks(struct arena *arena, const struct host *host)

@@ -50,6 +50,9 @@ int sys_open_dir(const char *root, struct sys **ret, struct err *err);
  */
 int sys_open_archive(const char *path, struct sys **ret, struct err *err);
 
+/* The same for an archive that is in memory; `data` is not needed after that. */
+int sys_open_archive_memory(const void *data, size_t size, const char *name, struct sys **ret, struct err *err);
+
 /* A door behind which nothing is: for hosts known only from a topology or an lscpu text. `name` is kept for messages.
  */
 struct sys *sys_open_nothing(const char *name);
@@ -93,6 +96,13 @@ const struct sys_look *sys_kernel_log(struct sys *sys);
  */
 int sys_read_given(struct arena *arena, const char *path, bool only_text, const char **ret_data, size_t *ret_size,
 		   struct err *err);
+
+/*
+ * Does the path mean an open stream: "-", /dev/stdin, /dev/fd/N? Then all that it gives, at most 512 MiB, with a NUL
+ * after it; free() it. -ENOTTY for a terminal, at which nobody would type a host.
+ */
+bool sys_is_stream(const char *path);
+int sys_read_stream(const char *path, char **ret_data, size_t *ret_size, struct err *err);
 
 /* All looks so far, in order. */
 const struct sys_look *sys_first_look(const struct sys *sys);

@@ -135,6 +135,9 @@ static bool is_ipv6(const struct match *match)
 
 	if (!gap)
 		return colons == 7;
+	/* "ip=10.1.2.3::10.1.2.1": an empty field between two IPv4 addresses. */
+	if (match->start && text[-1] == '.')
+		return false;
 	return colons <= 7 && match->end - match->start > 3 &&
 	       !memmem(gap + 1, match->end - match->start - (size_t)(gap + 1 - text), "::", 2);
 }

@@ -45,10 +45,17 @@ struct writer {
 	struct err *err;
 };
 
+static bool is_stdout(const char *path)
+{
+	return strcmp(path, "-") == 0;
+}
+
 static int filter_of(const char *path)
 {
 	size_t length = strlen(path);
 
+	if (is_stdout(path))
+		return formats[0].filter;
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		size_t suffix = strlen(formats[i].suffix);
 
@@ -69,6 +76,12 @@ int sys_capture_check(const char *path, bool overwrite, struct err *err)
 {
 	struct stat info;
 
+	if (is_stdout(path) && isatty(STDOUT_FILENO)) {
+		(void)err_set(err, ENOTTY, "standard output", "this is a terminal, and an archive is no text");
+		return err_hint(err, "send it on: hvtune capture -o - > host.tar.xz");
+	}
+	if (is_stdout(path))
+		return 0;
 	if (filter_of(path) < 0)
 		return err_set(err, EINVAL, path, "a name ending in .tar.xz, .tar.zst, .tar.gz or .tar was expected");
 	if (lstat(path, &info) < 0)
@@ -306,13 +319,14 @@ static int give_name(const char *temporary, const struct capture_request *reques
 	return r < 0 ? err_set(err, errno, request->path, "cannot write there: %s", strerror(errno)) : 0;
 }
 
+/* `temporary` NULL: to standard output, where there is nothing to name. */
 static int write_file(struct writer *writer, const char *temporary, int fd)
 {
 	struct stat info;
 	int r = write_archive(writer, fd);
 
 	(void)archive_write_free(writer->archive);
-	if (r < 0)
+	if (r < 0 || !temporary)
 		return r;
 	if (fsync(fd) < 0 || fstat(fd, &info) < 0)
 		return err_set(writer->err, errno, writer->error_path, "cannot write: %s", strerror(errno));
@@ -342,14 +356,15 @@ int sys_capture_write(const struct sys *sys, const struct capture_request *reque
 				.request = request,
 				.anonymiser = anonymiser,
 				.now = time(NULL),
-				.error_path = request->path,
+				.error_path = is_stdout(request->path) ? "standard output" : request->path,
 				.err = err};
-	int fd = open_temporary(request->path, temporary, sizeof(temporary), err);
+	bool to_file = !is_stdout(request->path);
+	int fd = to_file ? open_temporary(request->path, temporary, sizeof(temporary), err) : STDOUT_FILENO;
 
-	r = fd < 0 ? fd : write_file(&writer, temporary, fd);
-	if (fd >= 0)
+	r = fd < 0 ? fd : write_file(&writer, to_file ? temporary : NULL, fd);
+	if (fd >= 0 && to_file)
 		(void)close(fd);
-	if (fd >= 0 && r < 0)
+	if (fd >= 0 && to_file && r < 0)
 		(void)unlink(temporary);
 	json_decref(writer.lists);
 	json_decref(writer.links);

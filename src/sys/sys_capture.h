@@ -14,7 +14,7 @@ enum { CAPTURE_SCHEMA = 1 };
 #define CAPTURE_HWLOC "hwloc.xml"
 
 struct capture_request {
-	const char *path;      /* the archive: .tar.xz, .tar.zst, .tar.gz or .tar */
+	const char *path;      /* the archive: .tar.xz, .tar.zst, .tar.gz or .tar; "-": a .tar.xz to standard output */
 	bool overwrite;	       /* an existing file may be replaced */
 	const char *hwloc_xml; /* hwloc's XML of the host, or NULL */
 	size_t hwloc_size;     /* its bytes */

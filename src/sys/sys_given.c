@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "sys_internal.h"
+#include "text.h"
 
 static void close_fd(int *fd)
 {
@@ -65,4 +66,54 @@ int sys_read_given(struct arena *arena, const char *path, bool only_text, const 
 	*ret_data = arena_strndup(arena, buffer, size);
 	*ret_size = size;
 	return 0;
+}
+
+bool sys_is_stream(const char *path)
+{
+	return text_equal(path, "-") || text_equal(path, "/dev/stdin") || text_starts(path, "/dev/fd/") ||
+	       text_starts(path, "/proc/self/fd/");
+}
+
+static int read_to_end(int fd, const char *name, char **ret_data, size_t *ret_size, struct err *err)
+{
+	enum { STREAM_LIMIT = 512 * 1024 * 1024, FIRST_ROOM = 256 * 1024 };
+	CLEANUP(base_free) char *data = NULL;
+	size_t room = 0, size = 0, more;
+
+	do {
+		room = room ? room * 2 : FIRST_ROOM;
+		if (room > STREAM_LIMIT)
+			return err_set(err, EFBIG, name, "more than 512 MiB");
+		char *larger = realloc(data, room + 1);
+
+		if (!larger)
+			err_no_memory();
+		data = larger;
+		int r = read_some(fd, data + size, room - size, &more);
+
+		if (r < 0)
+			return err_set(err, -r, name, "cannot read it: %s", strerror(-r));
+		size += more;
+	} while (size == room);
+	data[size] = '\0';
+	*ret_data = data;
+	*ret_size = size;
+	data = NULL;
+	return 0;
+}
+
+int sys_read_stream(const char *path, char **ret_data, size_t *ret_size, struct err *err)
+{
+	bool is_stdin = text_equal(path, "-") || text_equal(path, "/dev/stdin");
+	const char *name = is_stdin ? "standard input" : path;
+	CLEANUP(close_fd) int opened = is_stdin ? -1 : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int fd = is_stdin ? STDIN_FILENO : opened;
+
+	if (fd < 0)
+		return err_set(err, errno, name, "cannot open it: %s", strerror(errno));
+	if (isatty(fd)) {
+		(void)err_set(err, ENOTTY, name, "this is a terminal, and a host is not typed");
+		return err_hint(err, "give a host to it: lscpu | hvtune check --host -");
+	}
+	return read_to_end(fd, name, ret_data, ret_size, err);
 }

@@ -46,9 +46,6 @@ struct sys_tree;
  */
 int sys_replay_open(struct sys_tree **tree, const char *name, struct sys **ret, struct err *err);
 
-/* sys_open_archive() for an archive that is in memory; `data` is not needed afterwards. */
-int sys_open_archive_memory(const void *data, size_t size, const char *name, struct sys **ret, struct err *err);
-
 /* Sort names in natural order. */
 void sys_sort_names(const char **names, size_t count);
 

@@ -2,6 +2,7 @@
 /* Owns drawing and remembering replacements. */
 #include "sys_secret.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <search.h>
 #include <string.h>
@@ -294,11 +295,22 @@ static const struct secret *remember(struct secret_store *store, enum secret_kin
 	return secret;
 }
 
+/* One spelling for each address: "FD00:0::1" is "fd00::1". */
+static const char *plain_ipv6(struct arena *arena, const char *text)
+{
+	struct in6_addr address;
+	char plain[INET6_ADDRSTRLEN];
+
+	if (inet_pton(AF_INET6, text, &address) != 1 || !inet_ntop(AF_INET6, &address, plain, sizeof(plain)))
+		return text;
+	return arena_strdup(arena, plain);
+}
+
 const char *secret_replace(struct secret_store *store, enum secret_kind kind, const char *secret)
 {
 	bool is_hex_kind = kind == SECRET_SHAPE || kind == SECRET_MAC;
 	const char *digits = is_hex_kind ? hex_digits(store->arena, secret) : NULL;
-	const char *key = digits ? digits : secret;
+	const char *key = digits ? digits : kind == SECRET_IPV6 ? plain_ipv6(store->arena, secret) : secret;
 	/* A MAC address is the same secret in a serial number. */
 	enum secret_kind kept_kind = digits ? SECRET_MAC : kind;
 	const struct secret wanted = {.kind = kept_kind, .key = key, .replacement = key};

@@ -267,6 +267,58 @@ class Choice(Test):
         self.assert_code(hvtune("check", "--min", "bad"), 2)
 
 
+LSCPU = """Architecture: x86_64
+CPU(s): 4
+On-line CPU(s) list: 0-3
+Vendor ID: AuthenticAMD
+Model name: AMD EPYC Processor
+Thread(s) per core: 1
+Core(s) per socket: 4
+Socket(s): 1
+L3 cache: 8 MiB (1 instance)
+NUMA node0 CPU(s): 0-3
+"""
+
+
+class Hosts(Test):
+    def test_standard_input(self):
+        done = hvtune("show", "topology", "--json", "--host", "-", stdin=LSCPU)
+        self.assert_code(done, 0)
+        counts = done.json()["topology"]["counts"]
+        # One thread a core and one L3 in all: what follows is known.
+        self.assertEqual((counts["cores"], counts["l3s"]), (4, 1))
+        self.assertEqual(hvtune("show", "topology", "--json", "--host", "/dev/stdin", stdin=LSCPU).json()["topology"],
+                         done.json()["topology"])
+        pairs = LSCPU.replace("core: 1", "core: 2").replace("socket: 4", "socket: 2")
+        self.assertIn("Sibling threads are not known", hvtune("show", "topology", "--host", "-", stdin=pairs).out)
+
+    def test_a_capture_through_a_pipe(self):
+        packed = subprocess.run([HVTUNE, "capture", "--host", str(HOST), "-o", "-"], stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, check=True)
+        done = subprocess.run([HVTUNE, "check", "--json", "--host", "-"], input=packed.stdout, stdout=subprocess.PIPE,
+                              check=False)
+        self.assertEqual([finding["id"] for finding in json.loads(done.stdout)["findings"]],
+                         [finding["id"] for finding in hvtune("check", "--json", "--host", HOST).json()["findings"]])
+        self.assertEqual(in_terminal("capture", "-o", "-"), "", "an archive on a terminal")
+
+    def test_texts_that_are_no_hosts(self):
+        for text, said in (("", "the file is empty"), ("CPU NODE SOCKET CORE\n0 0 0 0\n", "lscpu -e"),
+                           ("# The following is the parsable format, which\n", "lscpu -p")):
+            done = hvtune("check", "--host", "-", stdin=text)
+            self.assert_code(done, 3)
+            self.assert_one_line(done.err)
+            self.assertIn(said, done.err)
+
+    def test_a_description_has_no_sizes_but_its_own(self):
+        shape = hvtune("show", "topology", "--json", "--host", "package:1 l3:2 core:4 pu:2").json()["topology"]
+        self.assertEqual([l3["size_kib"] for l3 in shape["l3s"]], [None, None])
+        self.assertNotIn("GiB", hvtune("show", "topology", "--host", "package:1 l3:2 core:4 pu:2").out)
+        told = hvtune("show", "topology", "--json", "--host",
+                      "package:1 [numa(memory=64GiB)] l3:2(size=32MiB) core:4 pu:2").json()["topology"]
+        self.assertEqual([l3["size_kib"] for l3 in told["l3s"]], [32768, 32768])
+        self.assertIsNone(told["nps"]["value"])
+
+
 class Layout(Test):
     def test_lines_fit_and_numbers_keep_their_units(self):
         for arguments in (["check", "--all"], ["explain", "--list"], ["show"]):

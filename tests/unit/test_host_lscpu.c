@@ -168,7 +168,8 @@ static void test_refused(void **state)
 	    {"{\"lscpu\": [\n{\"field\": \"CPU(s):\",\n", "not the JSON of lscpu -J", 3},
 	    {"{\"lscpu\": 3}", "without \"On-line CPU(s) list\"", 0},
 	    {"one two three\n", "cannot tell what kind of host this is", 0},
-	    {"", "cannot tell what kind of host this is", 0},
+	    {"", "the file is empty", 0},
+	    {"CPU NODE SOCKET CORE\n0 0 0 0\n", "lscpu -e", 0},
 	};
 
 	(void)state;

@@ -155,6 +155,20 @@ static void test_one_secret_one_replacement(void **state)
 	assert_int_equal(sys_anonymiser_count(setup->anonymiser), 1);
 }
 
+/* An empty field between two IPv4 addresses makes no IPv6 address of their ends, and an address has one replacement. */
+static void test_addresses_beside_colons(void **state)
+{
+	struct setup *setup = *state;
+	const char *alone = text_of(setup, "/proc/cmdline", "x=10.1.2.3");
+	const char *text = text_of(setup, "/proc/cmdline", "ip=10.1.2.3::10.1.2.1:255.255.255.0:a:eth0:none");
+
+	assert_true(text_starts(text + strlen("ip="), alone + strlen("x=")));
+	assert_non_null(strstr(text, "::10."));
+	assert_non_null(strstr(text, ":255.255.255.0:"));
+	assert_string_equal(text_of(setup, "/proc/cmdline", "x=[fd12:3:0::7]"),
+			    text_of(setup, "/proc/cmdline", "x=[FD12:3::7]"));
+}
+
 /* A name that is learned from one file is gone from all, but words of the kernel's files stay. */
 static void test_names_are_learned(void **state)
 {
@@ -172,7 +186,7 @@ static void test_names_are_learned(void **state)
 	assert_string_equal(text_of(setup, "/etc/tuned/active_profile", "performance\n"), "performance\n");
 	assert_null(strstr(
 	    sys_anonymise_target(setup->anonymiser, setup->arena, "/etc/libvirt/qemu/autostart/db.xml", "../db.xml"),
-	    "db."));
+	    "/db."));
 }
 
 static void test_command_line_of_qemu(void **state)
@@ -243,6 +257,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_what_must_go, start, end),
 	    cmocka_unit_test_setup_teardown(test_what_must_stay, start, end),
 	    cmocka_unit_test_setup_teardown(test_one_secret_one_replacement, start, end),
+	    cmocka_unit_test_setup_teardown(test_addresses_beside_colons, start, end),
 	    cmocka_unit_test_setup_teardown(test_names_are_learned, start, end),
 	    cmocka_unit_test_setup_teardown(test_command_line_of_qemu, start, end),
 	    cmocka_unit_test_setup_teardown(test_what_is_left_out, start, end),

@@ -23,6 +23,7 @@ struct arrival {
 	int64_t step_limit;
 };
 
+/* VMs wholly in the node, or anywhere (-1) for an arrival that needs several nodes itself. */
 static void find_near(struct arrival *arrival, int node)
 {
 	struct place_state *state = arrival->state;
@@ -34,7 +35,7 @@ static void find_near(struct arrival *arrival, int node)
 		bool inside = spot->placed && (right == PLACE_REPIN || right == PLACE_MOVE);
 
 		for (int i = 0; inside && i < spot->part_count; i++)
-			inside = state->problem->ccxs[spot->parts[i].ccx].node == node;
+			inside = node < 0 || state->problem->ccxs[spot->parts[i].ccx].node == node;
 		if (inside)
 			arrival->near[arrival->near_count++] = v;
 	}
@@ -141,7 +142,9 @@ static void make_room(struct arrival *arrival)
 	arrival->best_size = 0;
 	arrival->step_limit = state->steps + STEPS_PER_ARRIVAL;
 	for (int size = 1; size <= SET_MAX; size++) {
-		for (int node = 0; node < state->node_count; node++) {
+		bool wide = state->nodes_fewest[arrival->vm] > 1;
+
+		for (int node = wide ? -1 : 0; node < (wide ? 0 : state->node_count); node++) {
 			find_near(arrival, node);
 			try_sets(arrival, size, 0, 0);
 		}

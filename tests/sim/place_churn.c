@@ -6,9 +6,11 @@
  * usage: place_churn [--arrivals N]     (6000)
  *
  * Before an arrival would lift the load above 90 % of the cores or 95 % of the memory, VMs at random depart. Exit code
- * 1 when a share of split VMs or an excess is worse than its reference by more than a fifth and half a point (the
- * figures are means over one long run).
+ * 1 when a share of split VMs or an excess is worse than its reference by more than two standard errors. Neighbours in
+ * time are alike, so the error is that of the means of twenty batches of the run. The excess judged is that of VMs that
+ * one node can hold; that of all is printed beside it.
  */
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -29,7 +31,11 @@ static const struct {
     {11, MIX_ENTERPRISE, {.3, .1}, {.03, .02}, .01}, {13, MIX_ENTERPRISE, {8.4, 5.5}, {.7, .3}, .13},
 };
 
-enum { LIVE_MAX = 512, LOAD = 90, WARM_UP = 10 };
+enum { LIVE_MAX = 512, LOAD = 90, WARM_UP = 10, BATCHES = 20 };
+
+struct batch {
+	double split, excess, all, samples; /* sums; excess of VMs that one node can hold, and of all */
+};
 
 struct live {
 	struct place_vm vm;
@@ -47,7 +53,8 @@ struct churn {
 	int count, cores;
 	bool repin;
 	int arrivals, rejected, repins;
-	double split_sum, excess_sum, samples, ms;
+	struct batch batches[BATCHES];
+	double ms;
 };
 
 static void depart(struct churn *churn, int at)
@@ -121,18 +128,31 @@ static void take_over(struct churn *churn, const struct place_vm *arrival, const
 	}
 }
 
-static void sample(struct churn *churn)
+/* Could one node of the empty host hold the VM? Re-pins inside a node can't mend what spans several. */
+static bool fits_node(const struct churn *churn, const struct place_vm *vm)
 {
-	int64_t excess = 0;
+	const struct place_problem *problem = &churn->of->problem;
+	int cores = 0;
+
+	for (int i = 0; i < problem->ccx_count; i++)
+		cores += problem->ccxs[i].node == 0 ? problem->ccxs[i].cores : 0;
+	return vm->cores <= cores && vm->memory_kib <= problem->nodes[0].total_pages[1] * problem->page_kib[1];
+}
+
+static void sample(const struct churn *churn, struct batch *batch)
+{
+	int64_t excess = 0, all = 0;
 	int split = 0;
 
 	for (int v = 0; v < churn->count; v++) {
-		excess += churn->live[v].excess;
+		all += churn->live[v].excess;
+		excess += fits_node(churn, &churn->live[v].vm) ? churn->live[v].excess : 0;
 		split += churn->live[v].split;
 	}
-	churn->split_sum += churn->count > 0 ? 100.0 * split / churn->count : 0;
-	churn->excess_sum += place_ns(excess, churn->cores);
-	churn->samples++;
+	batch->split += churn->count > 0 ? 100.0 * split / churn->count : 0;
+	batch->excess += place_ns(excess, churn->cores);
+	batch->all += place_ns(all, churn->cores);
+	batch->samples++;
 }
 
 static double now_ms(void)
@@ -178,6 +198,7 @@ static bool run(struct churn *churn, int row, bool repin, int arrivals)
 {
 	struct arena *arena CLEANUP(arena_free_pointer) = arena_new();
 	struct case_random random = {.state = (uint64_t)(row + 1)};
+	int first = arrivals / WARM_UP;
 
 	memset(churn, 0, sizeof(*churn));
 	churn->host = &case_hosts[rows[row].host];
@@ -186,30 +207,49 @@ static bool run(struct churn *churn, int row, bool repin, int arrivals)
 	for (int i = 0; i < arrivals; i++) {
 		if (arrive(churn, &random, rows[row].mix) < 0)
 			return false;
-		if (i >= arrivals / WARM_UP)
-			sample(churn);
+		if (i >= first)
+			sample(churn, &churn->batches[(int64_t)(i - first) * BATCHES / (arrivals - first)]);
 	}
 	while (churn->count > 0)
 		depart(churn, 0);
 	return true;
 }
 
-static bool worse(double is, double reference)
+/* Mean over the batches of the sum at `offset` in struct batch, and its standard error. */
+static double mean_of(const struct churn *churn, size_t offset, double *ret_error)
 {
-	return is > reference * 1.2 + .5;
+	double sum = 0, squares = 0;
+
+	for (int i = 0; i < BATCHES; i++) {
+		const struct batch *batch = &churn->batches[i];
+		double mean = *(const double *)((const char *)batch + offset) / fmax(batch->samples, 1);
+
+		sum += mean;
+		squares += mean * mean;
+	}
+	sum /= BATCHES;
+	*ret_error = sqrt(fmax(squares / BATCHES - sum * sum, 0) / (BATCHES - 1));
+	return sum;
 }
 
 static int print(const struct churn *churn, int row, bool repin)
 {
 	static const char *const mixes[] = {"random", "cloud", "enterprise"};
 	const struct churn_figures *want = repin ? &rows[row].repin : &rows[row].keep;
-	double split = churn->split_sum / churn->samples, excess = churn->excess_sum / churn->samples;
-	bool bad = worse(split, want->split) || worse(excess, want->excess);
+	double split_error = 0, excess_error = 0, all_error = 0;
+	double split = mean_of(churn, offsetof(struct batch, split), &split_error);
+	double excess = mean_of(churn, offsetof(struct batch, excess), &excess_error);
+	double all = mean_of(churn, offsetof(struct batch, all), &all_error);
+	/* Half a digit of the reference is its rounding. */
+	bool bad = split > want->split + 2 * split_error + .05 || excess > want->excess + 2 * excess_error + .05;
 
-	printf("%-14s %-10s %-7s %5.2f %5.2f  | %5.2f %5.2f  re-pins %.3f (%.2f) rejected %4.1f %%  %.3f ms  %s\n",
-	       churn->host->name, mixes[rows[row].mix], repin ? "re-pin" : "keep", split, excess, want->split,
-	       want->excess, (double)churn->repins / churn->arrivals, repin ? rows[row].repins : 0,
-	       100.0 * churn->rejected / churn->arrivals, churn->ms / churn->arrivals, bad ? "WORSE" : "holds");
+	printf("%-14s %-10s %-7s %5.2f (%.2f) %5.2f (%.2f) all %5.2f (%.2f) | %5.2f %5.2f  re-pins %.3f (%.2f) "
+	       "rejected %4.1f %%  %.3f "
+	       "ms  %s\n",
+	       churn->host->name, mixes[rows[row].mix], repin ? "re-pin" : "keep", split, split_error, excess,
+	       excess_error, all, all_error, want->split, want->excess, (double)churn->repins / churn->arrivals,
+	       repin ? rows[row].repins : 0, 100.0 * churn->rejected / churn->arrivals, churn->ms / churn->arrivals,
+	       bad ? "WORSE" : "holds");
 	(void)fflush(stdout);
 	return bad;
 }
@@ -221,7 +261,7 @@ int main(int argc, char **argv)
 
 	if (argc == 3 && strcmp(argv[1], "--arrivals") == 0)
 		arrivals = MAX_OF((int)strtol(argv[2], NULL, 10), 100);
-	printf("%-33s split    ns  | split    ns\n", "");
+	printf("%-33s split (error)  ns (error)                  | split    ns\n", "");
 	for (int row = 0; row < (int)ARRAY_SIZE(rows); row++) {
 		for (int repin = 0; repin < 2; repin++) {
 			if (!run(&churn, row, repin, arrivals))

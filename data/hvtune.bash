@@ -40,7 +40,7 @@ _hvtune() {
         return
         ;;
     --kind | -k)
-        mapfile -t COMPREPLY < <(compgen -W "cmdline entry grub modprobe tuned tuned-log" -- "$word")
+        mapfile -t COMPREPLY < <(compgen -W "domain proxmox qemu cmdline entry grub modprobe tuned tuned-log" -- "$word")
         return
         ;;
     --policy | -p)

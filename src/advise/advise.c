@@ -33,6 +33,17 @@ static const struct advise_rule *const advise_tables[] = {
     advise_security_rules,
     advise_device_rules,
     advise_system_rules,
+    advise_vm_cpu_rules,
+    advise_vm_sibling_rules,
+    advise_vm_l3_rules,
+    advise_vm_thread_rules,
+    advise_vm_node_rules,
+    advise_vm_cell_rules,
+    advise_vm_pages_rules,
+    advise_vm_topology_rules,
+    advise_vm_feature_rules,
+    advise_vm_device_rules,
+    advise_vm_running_rules,
 };
 /* clang-format on */
 
@@ -44,7 +55,7 @@ struct advise_run {
 	size_t unknown_count, unknown_room;
 	struct advise_evidence *evidence; /* noted since the last forget */
 	size_t evidence_count, evidence_room;
-	/* of the rule that is running */
+	/* of the rule that is running, over all VMs that it is asked for */
 	bool reported, saw_something;
 	const char *undecided; /* why, or NULL */
 	bool root_helps;
@@ -220,6 +231,7 @@ static struct advise_finding *add_finding(struct advise_check *c, enum advise_se
 	    .by_hand = c->rule->by_hand,
 	    .effect = c->rule->effect,
 	    .experiment = c->rule->experiment,
+	    .vm = c->vm ? (c->vm->name ? c->vm->name : "VM") : NULL,
 	    .path = c->subject->path,
 	    .evidence = run->evidence,
 	    .evidence_count = run->evidence_count,
@@ -308,6 +320,8 @@ static bool rule_applies(const struct advise_check *c)
 {
 	const unsigned needs = c->rule->needs;
 
+	if ((needs & NEEDS_VM) && !c->subject->vm_count)
+		return false;
 	if (!judges_linted_words(c) && (!is_chosen(c) || !host_fits(c)))
 		return false;
 	if ((needs & NEEDS_CMDLINE) && !fact_known(&c->cmdline->line))
@@ -338,15 +352,27 @@ static void sort_findings(struct advise_finding **findings, size_t count)
 	}
 }
 
+/* Run the predicate, for a rule about VMs once for each of them. */
+static void ask(struct advise_check *c)
+{
+	bool for_vms = c->rule->needs & NEEDS_VM;
+
+	for (size_t i = 0; i < (for_vms ? c->subject->vm_count : 1); i++) {
+		advise_forget(c);
+		c->vm = for_vms ? c->subject->vms[i] : NULL;
+		c->rule->check(c);
+	}
+	c->vm = NULL;
+}
+
 static void run_rule(struct advise_check *c, struct advise_result *result)
 {
 	struct advise_run *run = c->run;
 
-	advise_forget(c);
 	run->reported = run->saw_something = false;
 	run->undecided = NULL;
 	run->root_helps = false;
-	c->rule->check(c);
+	ask(c);
 	if (run->undecided && !run->reported) {
 		run->unknowns = room_for_one(run->arena, run->unknowns, run->unknown_count, &run->unknown_room,
 					     sizeof(*run->unknowns));
@@ -378,7 +404,7 @@ struct advise_result *advise_run(const struct advise_subject *subject)
 	for (size_t i = 0; (check.rule = advise_rule_at(i)); i++) {
 		if (rule_applies(&check))
 			run_rule(&check, result);
-		else
+		else if (subject->vm_count || !(check.rule->needs & NEEDS_VM))
 			result->not_asked_count++;
 	}
 	sort_findings(run.findings, run.finding_count);

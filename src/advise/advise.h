@@ -10,6 +10,7 @@
 #define HVTUNE_ADVISE_H
 
 #include "host.h"
+#include "vm.h"
 
 enum advise_severity {
 	ADVISE_FAIL,   /* does not work, or cannot work, as asked */
@@ -35,6 +36,7 @@ enum advise_needs {
 	 * another machine than this guest) it gives advice at most.
 	 */
 	JUDGES_WORDS = 1 << 5,
+	NEEDS_VM = 1 << 6, /* asked once for each VM of the subject */
 };
 
 struct advise_check;
@@ -69,6 +71,7 @@ struct advise_finding {
 	const char *knobs, *by_hand; /* of this host, or the rule's */
 	const char *effect;	     /* of this value, or the rule's */
 	const char *experiment;	     /* the same */
+	const char *vm;		     /* name of the VM that it is about, or NULL */
 	const char *path;	     /* what the finding is about in a linted file or a command line; may be NULL */
 	unsigned line, column;	     /* 1-based, 0 unknown */
 	const struct advise_evidence *evidence;
@@ -89,20 +92,22 @@ struct advise_result {
 	size_t unknown_count;
 	size_t fine_count;	/* rules asked and not broken */
 	size_t nothing_count;	/* rules asked for which there was nothing to look at: every fact was absent */
-	size_t not_asked_count; /* rules that do not apply to such a host */
+	size_t not_asked_count; /* rules that do not apply to such a host; those on VMs only where there are VMs */
 	size_t ignored_count;	/* findings that advise_ignore() took out */
 	size_t below_count;	/* findings that advise_keep_from() took out */
 	size_t count_by_severity[ADVISE_GOOD + 1]; /* of the findings that are there */
 };
 
-/* What is looked at: the host, and for lint the command line or profile that is judged in the host's place. */
+/* What is looked at: the host and its VMs, and for lint the command line, profile or VM judged in the host's place. */
 struct advise_subject {
 	struct host *host;
 	const struct host_cmdline *cmdline;  /* NULL: the host's own */
 	const struct tuned_profile *profile; /* NULL: the active ones */
 	const char *verify_log;		     /* text of a tuned log to explain, or NULL */
-	const char *path;		     /* the linted file, or NULL */
-	const char *rule_prefixes;	     /* "cmdline. tuned." : only rules whose id starts so; NULL: all */
+	struct vm *const *vms;		     /* vm_count VMs; may be NULL */
+	size_t vm_count;
+	const char *path;	   /* the linted file, or NULL */
+	const char *rule_prefixes; /* "cmdline. tuned." : only rules whose id starts so; NULL: all */
 };
 
 /* The rule at a place of the whole table (subject after subject), NULL past its end. */

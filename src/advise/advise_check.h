@@ -24,6 +24,7 @@ struct advise_check {
 	const struct advise_subject *subject;
 	const struct host *host;
 	const struct host_cmdline *cmdline; /* never NULL; look at cmdline->line.state */
+	const struct vm *vm;		    /* for rules with NEEDS_VM: the VM that is judged; else NULL */
 	struct arena *arena;		    /* for texts of this run */
 	struct advise_run *run;		    /* private to advise.c */
 };
@@ -107,5 +108,16 @@ extern const struct advise_rule advise_kvm_rules[];
 extern const struct advise_rule advise_security_rules[];
 extern const struct advise_rule advise_device_rules[];
 extern const struct advise_rule advise_system_rules[];
+extern const struct advise_rule advise_vm_cpu_rules[];
+extern const struct advise_rule advise_vm_sibling_rules[];
+extern const struct advise_rule advise_vm_l3_rules[];
+extern const struct advise_rule advise_vm_thread_rules[];
+extern const struct advise_rule advise_vm_node_rules[];
+extern const struct advise_rule advise_vm_cell_rules[];
+extern const struct advise_rule advise_vm_pages_rules[];
+extern const struct advise_rule advise_vm_topology_rules[];
+extern const struct advise_rule advise_vm_feature_rules[];
+extern const struct advise_rule advise_vm_device_rules[];
+extern const struct advise_rule advise_vm_running_rules[];
 
 #endif

@@ -11,6 +11,7 @@
 #include "config.h"
 #include "sys_capture.h"
 #include "text.h"
+#include "vm_joined.h"
 
 struct progress {
 	struct timespec start;
@@ -39,8 +40,13 @@ static void end_progress(const struct progress *progress)
 /* What facts look at is read by host_open(); rules may look at more. */
 static void ask_everything(struct host *host)
 {
+	CLEANUP(vm_joined_free_pointer) struct vm_joined *vms = NULL;
 	struct advise_subject subject = {.host = host};
 
+	if (vm_joined_read(host, &vms, NULL) == 0) {
+		subject.vms = vms->vms;
+		subject.vm_count = (size_t)vms->count;
+	}
 	(void)advise_result_free(advise_run(&subject));
 	/* The names to be replaced everywhere. */
 	(void)sys_read(host->sys, "/proc/sys/kernel/hostname");

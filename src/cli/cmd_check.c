@@ -5,6 +5,29 @@
 #include "advise.h"
 #include "cli.h"
 #include "report.h"
+#include "vm_joined.h"
+
+/* [{"name": "web1", "state": "running"}] */
+static json_t *vms_json(const struct vm_joined *vms)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < vms->count; i++)
+		json_array_append_new(list,
+				      json_pack("{s:o, s:s}", "name", report_json_text(vms->vms[i]->name), "state",
+						vms->vms[i]->state == VM_STATE_RUNNING ? "running" : "defined"));
+	return list;
+}
+
+static void print_as_json(const struct host *host, const struct vm_joined *vms, const struct advise_result *result)
+{
+	json_t *json = report_findings_json(host, result, "check");
+
+	json_object_set_new(json, "vms", vms_json(vms));
+	if (vms->refused)
+		json_object_set_new(json, "vms_refused", report_json_text(vms->refused));
+	(void)report_json_print(stdout, json);
+}
 
 /* Every id of "a.b,c.d" must be one: a waiver with a slip would waive nothing. */
 static int check_ids(const struct cli *cli, const char *ids)
@@ -56,6 +79,8 @@ int cmd_check(struct cli *cli)
 {
 	enum advise_severity least = ADVISE_GOOD;
 	CLEANUP(host_close_pointer) struct host *host = NULL;
+	CLEANUP(vm_joined_free_pointer) struct vm_joined *vms = NULL;
+	struct err err = {0};
 
 	if (cli->argument_count)
 		return cli_usage(cli, "check takes no arguments, but got \"%s\"", cli->arguments[0]);
@@ -65,16 +90,20 @@ int cmd_check(struct cli *cli)
 
 	if (r)
 		return r;
-	struct advise_subject subject = {.host = host};
+	if (vm_joined_read(host, &vms, &err) < 0)
+		return cli_fail(&err);
+	struct advise_subject subject = {.host = host, .vms = vms->vms, .vm_count = (size_t)vms->count};
 	CLEANUP(advise_result_free_pointer) struct advise_result *result = advise_run(&subject);
 
 	choose(cli, least, result);
 	if (cli_given(cli, OPTION_JSON))
-		(void)report_json_print(stdout, report_findings_json(host, result, "check"));
+		print_as_json(host, vms, result);
 	else
 		/* Who asks for notes by --min wants to see them. */
-		report_findings(&cli->out, host, result,
+		report_findings(&cli->out, host, vm_joined_summary(vms), result,
 				cli_given(cli, OPTION_ALL) || (cli_given(cli, OPTION_MIN) && least >= ADVISE_INFO));
+	if (vms->refused && !cli_given(cli, OPTION_JSON))
+		(void)printf("VMs that do not run are not looked at: %s needs root.\n", vms->refused);
 	cli_print_timing(cli, host);
 	return result->count_by_severity[ADVISE_FAIL] + result->count_by_severity[ADVISE_WARN] ? EXIT_FINDINGS
 											       : EXIT_FINE;

@@ -9,13 +9,22 @@
 #include "lint_file.h"
 #include "report.h"
 #include "text.h"
+#include "vm_proxmox.h"
+#include "vm_qemu_line.h"
+#include "vm_xml.h"
 
 /* What a file turned out to be, and what of it the rules look at. */
 struct linted {
 	struct host_cmdline cmdline;
 	struct tuned_profile profile;
+	struct vm *vm;
 	struct advise_subject subject;
 };
+
+static void free_linted(struct linted *linted)
+{
+	linted->vm = vm_free(linted->vm);
+}
 
 /* Prose would pass for a command line of unknown words; one word that a kernel knows is asked for. */
 static int refuse_prose(const char *path, const struct host_cmdline *cmdline, struct err *err)
@@ -56,6 +65,17 @@ static int read_tuned(struct host *host, const char *path, const char *text, str
 	return r == -EINVAL ? 0 : r;
 }
 
+static int read_vm(const char *path, const char *text, enum lint_kind kind, struct linted *linted, struct err *err)
+{
+	static int (*const readers[])(const char *, const char *, size_t, struct vm **, struct err *) = {
+	    [LINT_DOMAIN] = vm_read_libvirt_xml, [LINT_PROXMOX] = vm_read_proxmox, [LINT_QEMU] = vm_read_qemu_line};
+
+	linted->subject.vms = &linted->vm;
+	linted->subject.vm_count = 1;
+	linted->subject.rule_prefixes = "vm.";
+	return readers[kind](path, text, strlen(text), &linted->vm, err);
+}
+
 static int read_linted(const struct cli *cli, struct host *host, const char *path, struct linted *linted,
 		       struct err *err)
 {
@@ -70,6 +90,8 @@ static int read_linted(const struct cli *cli, struct host *host, const char *pat
 	if (r < 0)
 		return r;
 	linted->subject = (struct advise_subject){.host = host, .path = shown};
+	if (kind == LINT_DOMAIN || kind == LINT_PROXMOX || kind == LINT_QEMU)
+		return read_vm(shown, text, kind, linted, err);
 	if (kind == LINT_TUNED)
 		return read_tuned(host, shown, text, linted, err);
 	if (kind == LINT_TUNED_LOG) {
@@ -85,7 +107,7 @@ static int read_linted(const struct cli *cli, struct host *host, const char *pat
 static int lint_one(const struct cli *cli, struct host *host, const char *path, json_t **ret_json)
 {
 	struct err err = {0};
-	struct linted linted = {0};
+	CLEANUP(free_linted) struct linted linted = {0};
 
 	if (read_linted(cli, host, path, &linted, &err) < 0)
 		return cli_fail(&err);
@@ -97,7 +119,7 @@ static int lint_one(const struct cli *cli, struct host *host, const char *path, 
 	} else {
 		if (cli->argument_count > 1)
 			(void)fprintf(cli->out.out, "%s:\n", linted.subject.path);
-		report_findings(&cli->out, host, result, cli_given(cli, OPTION_ALL));
+		report_findings(&cli->out, host, NULL, result, cli_given(cli, OPTION_ALL));
 	}
 	return result->count_by_severity[ADVISE_FAIL] + result->count_by_severity[ADVISE_WARN] ? EXIT_FINDINGS
 											       : EXIT_FINE;

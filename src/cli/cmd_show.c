@@ -6,42 +6,47 @@
 
 static int list_subjects(void)
 {
-	size_t count;
-	const struct host_subject *subjects = host_subjects(&count);
+	const char *name, *title;
 
-	for (size_t i = 0; i < count; i++)
-		(void)printf("%-12s %s\n", subjects[i].name, subjects[i].title);
+	for (size_t i = 0; report_subject_at(i, &name, &title); i++)
+		(void)printf("%-12s %s\n", name, title);
 	return EXIT_FINE;
 }
 
-static bool is_subject(const char *name)
+static bool is_subject(const char *wanted)
 {
-	size_t count;
-	const struct host_subject *subjects = host_subjects(&count);
+	const char *name, *title;
 
-	for (size_t i = 0; i < count; i++)
-		if (text_equal(subjects[i].name, name))
+	for (size_t i = 0; report_subject_at(i, &name, &title); i++)
+		if (text_equal(name, wanted))
 			return true;
 	return false;
 }
 
-static int unknown_subject(const struct cli *cli, const char *name)
+static int unknown_subject(const struct cli *cli, const char *wanted)
 {
-	size_t count;
-	const struct host_subject *subjects = host_subjects(&count);
-	const char *near = NULL;
+	const char *near = NULL, *name, *title;
 	int nearest = 3;
 
-	for (size_t i = 0; i < count; i++) {
-		int distance = text_distance(subjects[i].name, name);
+	for (size_t i = 0; report_subject_at(i, &name, &title); i++) {
+		int distance = text_distance(name, wanted);
 
 		if (distance < nearest) {
 			nearest = distance;
-			near = subjects[i].name;
+			near = name;
 		}
 	}
-	return near ? cli_usage(cli, "there is no subject \"%s\"; did you mean \"%s\"?", name, near)
-		    : cli_usage(cli, "there is no subject \"%s\"; `hvtune show --list` names them", name);
+	return near ? cli_usage(cli, "there is no subject \"%s\"; did you mean \"%s\"?", wanted, near)
+		    : cli_usage(cli, "there is no subject \"%s\"; `hvtune show --list` names them", wanted);
+}
+
+/* All subjects, or "vms" among them? Looking for VMs is spared else. */
+static bool wants_vms(const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (text_equal(names[i], "vms"))
+			return true;
+	return count == 0;
 }
 
 static int write_svg(FILE *out, const void *host)
@@ -52,6 +57,8 @@ static int write_svg(FILE *out, const void *host)
 int cmd_show(struct cli *cli)
 {
 	CLEANUP(host_close_pointer) struct host *host = NULL;
+	CLEANUP(vm_joined_free_pointer) struct vm_joined *vms = NULL;
+	struct err err = {0};
 	const char *const *names = (const char *const *)cli->arguments;
 	size_t count = (size_t)cli->argument_count;
 	bool topology_only = count == 1 && text_equal(names[0], "topology");
@@ -67,15 +74,17 @@ int cmd_show(struct cli *cli)
 
 	if (r)
 		return r;
+	if (wants_vms(names, count) && vm_joined_read(host, &vms, &err) < 0)
+		return cli_fail(&err);
 	if (cli_given(cli, OPTION_SVG))
 		r = cli_write_picture(cli, write_svg, host);
 	else if (cli_given(cli, OPTION_JSON))
 		(void)report_json_print(stdout, topology_only ? report_topology_json(host)
-							      : report_facts_json(host, names, count));
+							      : report_facts_json(host, vms, names, count));
 	else if (topology_only && !cli_given(cli, OPTION_SOURCES))
 		report_topology(&cli->out, host);
 	else
-		report_facts(&cli->out, host, names, count, cli_given(cli, OPTION_SOURCES));
+		report_facts(&cli->out, host, vms, names, count, cli_given(cli, OPTION_SOURCES));
 	cli_print_timing(cli, host);
 	return r;
 }

@@ -7,20 +7,25 @@
 #include <sys/stat.h>
 
 #include "text.h"
+#include "vm_proxmox.h"
+#include "vm_qemu_line.h"
+#include "vm_xml.h"
 
 enum { FILE_LIMIT = 1024 * 1024 };
 
-static const char understood[] = "lint understands kernel command lines, boot loader entries, GRUB default files, "
-				 "modprobe.d files, tuned profiles and "
-				 "tuned logs";
+static const char understood[] =
+    "lint understands libvirt domain XML, Proxmox VM configurations, QEMU and kernel command "
+    "lines, boot loader entries, GRUB default files, modprobe.d files, tuned profiles and "
+    "tuned logs";
 
 enum lint_kind lint_kind_by_name(const char *name)
 {
 	static const struct {
 		const char *name;
 		enum lint_kind kind;
-	} names[] = {{"cmdline", LINT_CMDLINE},	  {"entry", LINT_ENTRY}, {"grub", LINT_GRUB},
-		     {"modprobe", LINT_MODPROBE}, {"tuned", LINT_TUNED}, {"tuned-log", LINT_TUNED_LOG}};
+	} names[] = {{"cmdline", LINT_CMDLINE},	  {"entry", LINT_ENTRY},     {"grub", LINT_GRUB},
+		     {"modprobe", LINT_MODPROBE}, {"tuned", LINT_TUNED},     {"tuned-log", LINT_TUNED_LOG},
+		     {"domain", LINT_DOMAIN},	  {"proxmox", LINT_PROXMOX}, {"qemu", LINT_QEMU}};
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
 		if (text_equal(names[i].name, name))
@@ -115,17 +120,6 @@ static bool is_tuned_log(const char *text)
 	       (strstr(text, "INFO ") || strstr(text, "ERROR ") || strstr(text, "WARNING ") || strstr(text, "DEBUG "));
 }
 
-static bool is_proxmox(const char *text)
-{
-	static const char *const keys[] = {
-	    "cores: ", "memory: ", "ostype: ", "sockets: ", "scsihw: ", "bootdisk: ", NULL};
-	int found = 0;
-
-	for (size_t i = 0; keys[i]; i++)
-		found += has_line(text, keys[i]);
-	return found >= 2;
-}
-
 static enum lint_kind kind_of_options(const char *text)
 {
 	/* An entry names a kernel or a title too; modprobe's options have a module behind the word. */
@@ -144,19 +138,18 @@ int lint_file_kind(const char *path, const char *text, enum lint_kind *ret, stru
 	static const char *const unit_sections[] = {"[Unit]", "[Service]", "[Install]", "[Slice]", NULL};
 	const char *first = first_line(text);
 
-	if (*first == '<')
-		return refuse(err, path, strstr(text, "<domain") ? "a libvirt domain XML" : "an XML file");
-	if (strstr(text, "qemu-system-") || strstr(text, "qemu-kvm"))
-		if (!has_section(text, tuned_sections))
-			return refuse(err, path, "a QEMU command line");
-	if (is_proxmox(text))
-		return refuse(err, path, "a Proxmox VM configuration");
 	if (*first == '[' && has_section(text, unit_sections))
 		return refuse(err, path, "a systemd unit");
-	if (*first == '[' && has_section(text, tuned_sections)) {
+	if (vm_looks_like_libvirt_xml(text, strlen(text))) {
+		*ret = LINT_DOMAIN;
+	} else if (vm_looks_like_proxmox(text, strlen(text))) {
+		*ret = LINT_PROXMOX;
+	} else if (*first == '[' && has_section(text, tuned_sections)) {
 		*ret = LINT_TUNED;
 	} else if (has_line(text, "GRUB_") || has_line(text, "export GRUB_")) {
 		*ret = LINT_GRUB;
+	} else if (vm_looks_like_qemu_line(text, strlen(text))) {
+		*ret = LINT_QEMU;
 	} else if (has_line(text, "options ") || has_line(text, "options\t")) {
 		*ret = kind_of_options(text);
 	} else if (is_tuned_log(text)) {

@@ -8,9 +8,20 @@
 #include "arena.h"
 #include "err.h"
 
-enum lint_kind { LINT_UNKNOWN, LINT_CMDLINE, LINT_ENTRY, LINT_GRUB, LINT_MODPROBE, LINT_TUNED, LINT_TUNED_LOG };
+enum lint_kind {
+	LINT_UNKNOWN,
+	LINT_CMDLINE,
+	LINT_ENTRY,
+	LINT_GRUB,
+	LINT_MODPROBE,
+	LINT_TUNED,
+	LINT_TUNED_LOG,
+	LINT_DOMAIN,
+	LINT_PROXMOX,
+	LINT_QEMU,
+};
 
-/* The kind by the name that --kind takes ("cmdline", "grub", "modprobe", "tuned", "tuned-log"), or LINT_UNKNOWN. */
+/* The kind by the name that --kind takes ("cmdline", "grub", "modprobe", "domain"...), or LINT_UNKNOWN. */
 enum lint_kind lint_kind_by_name(const char *name);
 
 /*
@@ -20,8 +31,7 @@ enum lint_kind lint_kind_by_name(const char *name);
 int lint_file_read(struct arena *arena, const char *path, const char **ret_text, struct err *err);
 
 /*
- * Tell what a text is by its contents. -ENOTSUP for kinds that are known but not judged (domain XML, Proxmox
- * configurations, QEMU command lines, systemd units), -EINVAL for what is not understood; both say what is.
+ * Tell what a text is by its contents. -ENOTSUP for kinds that are known but not judged (systemd units), -EINVAL for what is not understood; both say what is.
  */
 int lint_file_kind(const char *path, const char *text, enum lint_kind *ret, struct err *err);
 

@@ -16,7 +16,8 @@ const struct cli_option cli_options[] = {
     {OPTION_FORCE, "force", 'f', NULL, "overwrite FILE if it exists"},
     {OPTION_MARKDOWN, "markdown", 0, NULL, "print the page as Markdown"},
     {OPTION_LIST, "list", 'l', NULL, "list what there is"},
-    {OPTION_KIND, "kind", 'k', "KIND", "take the file as KIND: cmdline, entry, grub, modprobe, tuned or tuned-log"},
+    {OPTION_KIND, "kind", 'k', "KIND",
+     "take the file as KIND: domain, proxmox, qemu, cmdline, entry, grub, modprobe, tuned or tuned-log"},
     {OPTION_FILE, "file", 0, "FILE",
      "place the VM of this file too: libvirt XML, Proxmox configuration or QEMU command line; may be repeated"},
     {OPTION_NEW, "new", 'n', "VM",
@@ -76,7 +77,7 @@ const struct cli_command cli_commands[] = {
      "Prints mechanism, expected effect with its source, what the change hurts and how to look by hand. A subject "
      "(`hvtune explain idle`) lists the findings of it.",
      explain_options, cmd_explain},
-    {"lint", "FILE...", "judge a kernel command line, GRUB default file, tuned profile or tuned log",
+    {"lint", "FILE...", "judge a VM's file, a kernel command line, GRUB default file, tuned profile or tuned log",
      "Prints the findings for a file, on this host or on the one that --host names. FILE - is standard input. Exit "
      "code "
      "1 when there is a failure or a warning.",

@@ -3,12 +3,40 @@
 #include "report.h"
 #include "text.h"
 
-static bool is_chosen(const struct host_subject *subject, const char *const *names, size_t count)
+static bool is_chosen(const char *subject, const char *const *names, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (text_equal(names[i], subject->name))
+		if (text_equal(names[i], subject))
 			return true;
 	return !names || count == 0;
+}
+
+bool report_subject_at(size_t index, const char **ret_name, const char **ret_title)
+{
+	size_t count;
+	const struct host_subject *subjects = host_subjects(&count);
+
+	if (index > count)
+		return false;
+	*ret_name = index < count ? subjects[index].name : "vms";
+	*ret_title = index < count ? subjects[index].title : "Virtual machines";
+	return true;
+}
+
+/* The rows of a subject, when it is chosen and there is something to ask. */
+static bool rows_of(const struct host *host, const struct vm_joined *vms, size_t index, const char *const *names,
+		    size_t count, struct host_rows *rows)
+{
+	size_t of_host;
+	const struct host_subject *subjects = host_subjects(&of_host);
+
+	if (!is_chosen(index < of_host ? subjects[index].name : "vms", names, count) || (index == of_host && !vms))
+		return false;
+	if (index < of_host)
+		subjects[index].rows(host, rows);
+	else
+		vm_joined_rows(host, vms, rows);
+	return true;
 }
 
 enum { LABEL_INDENT = 4, LABEL_LONGEST = 32 };
@@ -116,44 +144,39 @@ static void print_rows(const struct term *term, struct arena *arena, const struc
 	}
 }
 
-void report_facts(const struct term *term, const struct host *host, const char *const *names, size_t count,
-		  bool sources)
+void report_facts(const struct term *term, const struct host *host, const struct vm_joined *vms,
+		  const char *const *names, size_t count, bool sources)
 {
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
-	size_t subject_count;
-	const struct host_subject *subjects = host_subjects(&subject_count);
+	const char *name, *title;
 	bool first = true;
 
-	for (size_t i = 0; i < subject_count; i++) {
+	for (size_t i = 0; report_subject_at(i, &name, &title); i++) {
 		struct host_rows rows = {.arena = arena};
 
-		if (!is_chosen(&subjects[i], names, count))
+		if (!rows_of(host, vms, i, names, count, &rows))
 			continue;
-		subjects[i].rows(host, &rows);
-		(void)fprintf(term->out, "%s%s%s%s\n", first ? "" : "\n", term_on(term, TERM_BOLD), subjects[i].title,
+		(void)fprintf(term->out, "%s%s%s%s\n", first ? "" : "\n", term_on(term, TERM_BOLD), title,
 			      term_on(term, TERM_PLAIN));
 		first = false;
 		print_rows(term, arena, &rows, sources);
 	}
 }
 
-json_t *report_facts_json(const struct host *host, const char *const *names, size_t count)
+json_t *report_facts_json(const struct host *host, const struct vm_joined *vms, const char *const *names, size_t count)
 {
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 	json_t *json = report_json_start("show", host);
 	json_t *all = json_object();
-	size_t subject_count;
-	const struct host_subject *subjects = host_subjects(&subject_count);
+	const char *name, *title;
 
-	for (size_t i = 0; i < subject_count; i++) {
+	for (size_t i = 0; report_subject_at(i, &name, &title); i++) {
 		struct host_rows rows = {.arena = arena};
+
+		if (!rows_of(host, vms, i, names, count, &rows))
+			continue;
 		json_t *list = json_array();
 
-		if (!is_chosen(&subjects[i], names, count)) {
-			json_decref(list);
-			continue;
-		}
-		subjects[i].rows(host, &rows);
 		for (size_t j = 0; j < rows.count; j++) {
 			json_t *fact = report_json_fact(&rows.rows[j].fact);
 
@@ -164,7 +187,7 @@ json_t *report_facts_json(const struct host *host, const char *const *names, siz
 				json_object_set_new(fact, "section", report_json_text(rows.rows[j].section));
 			json_array_append_new(list, fact);
 		}
-		json_object_set_new(all, subjects[i].name, list);
+		json_object_set_new(all, name, list);
 	}
 	json_object_set_new(json, "facts", all);
 	return json;

@@ -63,19 +63,20 @@ static void print_evidence(const struct term *term, struct arena *arena, const s
 		print_part(term, "", arena_printf(arena, "and %zu more", finding->evidence_count - shown));
 }
 
-static void print_title(const struct term *term, const struct advise_finding *finding)
+static void print_title(const struct term *term, struct arena *arena, const struct advise_finding *finding)
 {
 	const char *id = finding->rule->id;
+	const char *title = finding->vm ? arena_printf(arena, "%s: %s", finding->vm, finding->title) : finding->title;
 
 	(void)fprintf(term->out, "%s%-6s%s  %s%s%s", term_on(term, colour_of(finding->severity)),
 		      label_of(finding->severity), term_on(term, TERM_PLAIN), term_on(term, TERM_BOLD), id,
 		      term_on(term, TERM_PLAIN));
-	if (INDENT + term_columns(id) + 2 + term_columns(finding->title) > term->width) {
+	if (INDENT + term_columns(id) + 2 + term_columns(title) > term->width) {
 		(void)fputc('\n', term->out);
-		term_flow(term, INDENT, false, finding->title);
+		term_flow(term, INDENT, false, title);
 	} else {
 		(void)fputs("  ", term->out);
-		term_flow(term, INDENT + term_columns(id) + 2, true, finding->title);
+		term_flow(term, INDENT + term_columns(id) + 2, true, title);
 	}
 }
 
@@ -86,7 +87,7 @@ static void print_finding(const struct term *term, struct arena *arena, const st
 	const struct advise_rule *rule = finding->rule;
 	bool to_do = finding->severity < ADVISE_INFO;
 
-	print_title(term, finding);
+	print_title(term, arena, finding);
 	if (finding->line)
 		print_part(term, "at:",
 			   arena_printf(arena, "%s:%u:%u", finding->path, finding->line, MAX_OF(1U, finding->column)));
@@ -172,12 +173,15 @@ static bool is_another_vendor(const struct host *host)
 	return fact_known(&host->cpu.vendor) && !host_is_amd(host);
 }
 
-void report_findings(const struct term *term, const struct host *host, const struct advise_result *result, bool all)
+void report_findings(const struct term *term, const struct host *host, const char *also,
+		     const struct advise_result *result, bool all)
 {
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 	bool shown = false;
 
-	term_flow(term, 0, true, host_summary(host, arena));
+	term_flow(term, 0, true,
+		  also && *also ? arena_printf(arena, "%s %s.", host_summary(host, arena), also)
+				: host_summary(host, arena));
 	if (is_another_vendor(host))
 		term_flow(term, 0, true, "Not an AMD host: only vendor-neutral checks were made.");
 	for (size_t i = 0; i < result->finding_count; i++) {
@@ -208,13 +212,17 @@ static json_t *finding_json(const struct advise_finding *finding)
 	json_t *json;
 
 	for (size_t i = 0; i < finding->evidence_count; i++)
-		json_array_append_new(evidence, json_pack("{s:s, s:s}", "source", finding->evidence[i].source, "value",
-							  finding->evidence[i].shown));
-	json = json_pack("{s:s, s:s, s:s, s:s?, s:o, s:s, s:s?, s:s, s:s?, s:s?, s:s?, s:s?, s:s?}", "id", rule->id,
-			 "severity", advise_severity_name(finding->severity), "title", finding->title, "detail",
-			 finding->detail, "evidence", evidence, "mechanism", rule->mechanism, "effect", finding->effect,
-			 "basis", advise_basis_name(rule->basis), "source", rule->source, "hurts", rule->hurts, "knobs",
-			 finding->knobs, "by_hand", finding->by_hand, "experiment", finding->experiment);
+		json_array_append_new(evidence,
+				      json_pack("{s:o, s:o}", "source", report_json_text(finding->evidence[i].source),
+						"value", report_json_text(finding->evidence[i].shown)));
+	json = json_pack("{s:s, s:s, s:o, s:o, s:o, s:s, s:s?, s:s, s:s?, s:s?, s:s?, s:s?, s:s?}", "id", rule->id,
+			 "severity", advise_severity_name(finding->severity), "title", report_json_text(finding->title),
+			 "detail", report_json_text(finding->detail), "evidence", evidence, "mechanism",
+			 rule->mechanism, "effect", finding->effect, "basis", advise_basis_name(rule->basis), "source",
+			 rule->source, "hurts", rule->hurts, "knobs", finding->knobs, "by_hand", finding->by_hand,
+			 "experiment", finding->experiment);
+	if (json && finding->vm)
+		json_object_set_new(json, "vm", report_json_text(finding->vm));
 	if (json && finding->path)
 		json_object_set_new(json, "path", json_string(finding->path));
 	if (json && finding->line) {

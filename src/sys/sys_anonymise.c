@@ -218,6 +218,9 @@ static const struct pattern {
     {"'serial'", "<entry name='serial'>([^<]+)<", 1, SECRET_SHAPE, EDGE_NONE, NULL},
     {"name:", "^name:[[:space:]]*([^[:space:]]+)", 1, SECRET_VM, EDGE_NONE, is_in_proxmox},
     {"hostname:", "^hostname:[[:space:]]*([^[:space:]]+)", 1, SECRET_VM, EDGE_NONE, is_in_proxmox},
+    {"cipassword:", "^cipassword:[[:space:]]*(.+)", 1, SECRET_SHAPE, EDGE_NONE, is_in_proxmox},
+    {"ciuser:", "^ciuser:[[:space:]]*([^[:space:]]+)", 1, SECRET_USER, EDGE_NONE, is_in_proxmox},
+    {"sshkeys:", "^sshkeys:[[:space:]]*(.+)", 1, SECRET_SHAPE, EDGE_NONE, is_in_proxmox},
     {"description:", "^description:[[:space:]]*(.+)", 1, SECRET_SHAPE, EDGE_NONE, is_in_proxmox},
 
     /* hosts and users */

@@ -200,6 +200,7 @@ struct vm {
 	struct vm_pages *pages;
 	int page_count;
 	bool no_share_pages, locked;
+	int64_t hard_limit_kib;	   /* 0: none */
 	const char *memory_source; /* "anonymous", "file", "memfd"; may be NULL */
 	const char *memory_access; /* "shared", "private"; may be NULL */
 	const char *allocation;	   /* "immediate", "ondemand" */
@@ -251,6 +252,8 @@ struct vm {
 
 	struct vm_note *notes;
 	int note_count, note_room;
+
+	const struct vm *process; /* of a definition whose VM runs: the VM as its process shows it; not owned */
 };
 
 struct vm *vm_free(struct vm *vm);    /* takes NULL, returns NULL */

@@ -17,6 +17,7 @@ static void read_sizes(struct vm_xml_reader *reader, const xmlNode *domain)
 	vm->memory_kib = size_of(reader, memory);
 	vm->current_memory_kib = size_of(reader, vm_xml_first(domain, "currentMemory"));
 	vm->max_memory_kib = size_of(reader, vm_xml_first(domain, "maxMemory"));
+	vm->hard_limit_kib = size_of(reader, vm_xml_first(vm_xml_first(domain, "memtune"), "hard_limit"));
 	if (memory)
 		return;
 	/* Without <memory>, libvirt adds up the cells. */

@@ -78,7 +78,7 @@ class Completion(Test):
             self.assertEqual(self.complete("hvtune", command, "--"), set(options_in_help(command)), command)
 
     def test_arguments_of_options(self):
-        self.assertEqual(self.complete("hvtune", "lint", "--kind", ""), {"cmdline", "entry", "grub", "modprobe", "tuned",
+        self.assertEqual(self.complete("hvtune", "lint", "--kind", ""), {"domain", "proxmox", "qemu", "cmdline", "entry", "grub", "modprobe", "tuned",
                                                                          "tuned-log"})
         self.assertIn(f"{TOP}/README.md", self.complete("hvtune", "check", "--host", f"{TOP}/READ"))
 

@@ -14,7 +14,7 @@ static char *shown(struct tree *tree, const char *subject)
 	struct term term = {.out = out, .width = 60};
 
 	assert_non_null(out);
-	report_facts(&term, tree_host(tree), &subject, 1, false);
+	report_facts(&term, tree_host(tree), NULL, &subject, 1, false);
 	assert_int_equal(fclose(out), 0);
 	return text;
 }
@@ -83,7 +83,7 @@ static void test_json_has_all(void **state)
 	struct tree *tree = healthy_new();
 	const char *subject = "cpufreq";
 	bool x3d = false, governor = false;
-	json_t *json = report_facts_json(tree_host(tree), &subject, 1);
+	json_t *json = report_facts_json(tree_host(tree), NULL, &subject, 1);
 	json_t *rows = json_object_get(json_object_get(json, "facts"), "cpufreq"), *row;
 	size_t i;
 

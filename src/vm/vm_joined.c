@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns what is declared in vm_joined.h. */
+#include "vm_joined.h"
+
+#include "text.h"
+
+static void take_iothreads(struct vm *definition, const struct vm *process)
+{
+	for (int i = 0; i < process->iothread_count; i++)
+		for (int j = 0; j < definition->iothread_count; j++)
+			if (definition->iothreads[j].id == process->iothreads[i].id) {
+				definition->iothreads[j].tid = process->iothreads[i].tid;
+				definition->iothreads[j].running = process->iothreads[i].running;
+			}
+}
+
+/* What only runs: threads, where they may run, where memory lies. Both live as long as the list of VMs. */
+static void join(struct vm *definition, const struct vm *process)
+{
+	definition->state = VM_STATE_RUNNING;
+	definition->pid = process->pid;
+	definition->process = process;
+	for (int id = 0; process->vcpus && definition->vcpus && id < process->vcpu_max && id < definition->vcpu_max;
+	     id++) {
+		definition->vcpus[id].tid = process->vcpus[id].tid;
+		definition->vcpus[id].running = process->vcpus[id].running;
+	}
+	take_iothreads(definition, process);
+	definition->emulator_running = process->emulator_running;
+	definition->vhosts = process->vhosts;
+	definition->vhost_count = process->vhost_count;
+	definition->cgroup_cpus = process->cgroup_cpus;
+	definition->node_kib = process->node_kib;
+}
+
+static void running_first(struct vm_joined *vms)
+{
+	struct vm **sorted = ARENA_ARRAY(vms->arena, (size_t)vms->count, struct vm *);
+	int at = 0;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (int i = 0; i < vms->count; i++)
+			if ((vms->vms[i]->state == VM_STATE_RUNNING) == (pass == 0))
+				sorted[at++] = vms->vms[i];
+	for (int i = 0; i < vms->count; i++)
+		vms->running_count += sorted[i]->state == VM_STATE_RUNNING;
+	vms->vms = sorted;
+}
+
+int vm_joined_read(struct host *host, struct vm_joined **ret, struct err *err)
+{
+	struct vm_host *list;
+	int r = vm_host_read(host, &list, err);
+
+	if (r < 0)
+		return r;
+	struct arena *arena = list->arena;
+	struct vm_joined *vms = ARENA_NEW(arena, struct vm_joined);
+
+	*vms = (struct vm_joined){.arena = arena, .list = list, .refused = list->refused};
+	vms->vms = ARENA_ARRAY(arena, (size_t)list->count, struct vm *);
+	for (int i = 0; i < list->count; i++) {
+		struct vm *declared = list->entries[i].declared, *running = list->entries[i].running;
+
+		if (declared && running)
+			join(declared, running);
+		if (declared || running)
+			vms->vms[vms->count++] = declared ? declared : running;
+	}
+	running_first(vms);
+	*ret = vms;
+	return 0;
+}
+
+struct vm_joined *vm_joined_free(struct vm_joined *vms)
+{
+	if (vms)
+		(void)vm_host_free(vms->list);
+	return NULL;
+}
+
+void vm_joined_free_pointer(struct vm_joined **vms)
+{
+	*vms = vm_joined_free(*vms);
+}
+
+const char *vm_joined_summary(const struct vm_joined *vms)
+{
+	int stopped = vms->count - vms->running_count;
+	const char *text = "";
+
+	if (vms->running_count)
+		text =
+		    arena_printf(vms->arena, "%d VM%s running", vms->running_count, vms->running_count == 1 ? "" : "s");
+	if (stopped)
+		text = arena_printf(vms->arena, "%s%s%d%s defined", text, *text ? ", " : "", stopped,
+				    *text	   ? ""
+				    : stopped == 1 ? " VM"
+						   : " VMs");
+	return text;
+}
+
+/* ---- rows ---- */
+
+static void add_text(struct host_rows *rows, const char *label, const char *text, const char *source)
+{
+	struct fact fact = text ? fact_text("vm", text, source) : fact_absent("vm", source);
+
+	fact.type = FACT_TEXT;
+	host_rows_add(rows, label, &fact);
+}
+
+static void add_set(struct host_rows *rows, const char *label, const struct vm_set *set, const char *source)
+{
+	add_text(rows, label, set->given ? cpuset_format(rows->arena, &set->set) : NULL, source);
+}
+
+static void add_pins(struct host_rows *rows, const struct vm *vm)
+{
+	struct cpuset declared = vm_vcpu_cpus(vm), running = {0};
+	bool runs = false;
+
+	for (int id = 0; vm->vcpus && id < vm->vcpu_max; id++) {
+		if (!vm->vcpus[id].running.given)
+			continue;
+		runs = true;
+		running = cpuset_or(&running, &vm->vcpus[id].running.set);
+	}
+	add_text(rows, "pinned to",
+		 cpuset_empty(&declared) ? NULL
+					 : arena_printf(rows->arena, "%s%s", cpuset_format(rows->arena, &declared),
+							vm_is_pinned_one_to_one(vm) ? ", one to one" : ""),
+		 vm->path);
+	add_text(rows, "vCPUs may run on", runs ? cpuset_format(rows->arena, &running) : NULL, vm->path);
+	add_set(rows, "emulator", vm->emulator_running.given ? &vm->emulator_running : &vm->emulator, vm->path);
+}
+
+static void add_memory(const struct host *host, struct host_rows *rows, const struct vm *vm)
+{
+	const char *where = "";
+
+	add_text(rows, "memory", vm->memory_kib ? text_kib(rows->arena, vm->memory_kib) : NULL, vm->path);
+	add_text(rows, "pages",
+		 !vm->hugepages ? "of the host, transparent"
+		 : vm->page_count && vm->pages[0].size_kib
+		     ? arena_printf(rows->arena, "hugepages of %s", text_kib(rows->arena, vm->pages[0].size_kib))
+		     : "hugepages of the default size",
+		 vm->path);
+	add_set(rows, "memory nodes", &vm->numa_nodes, vm->path);
+	for (int i = 0; vm->node_kib && i < host->topology.node_count; i++)
+		if (vm->node_kib[i] > 0)
+			where = arena_printf(rows->arena, "%s%s%s on node %d", where, *where ? ", " : "",
+					     text_kib(rows->arena, vm->node_kib[i]), host->topology.nodes[i].os_node);
+	add_text(rows, "memory lies", *where ? where : NULL, vm->path);
+}
+
+static void add_vm(const struct host *host, struct host_rows *rows, const struct vm *vm)
+{
+	const struct vm_cpu *cpu = &vm->cpu;
+
+	rows->section = vm->name ? vm->name : "without a name";
+	add_text(rows, "state",
+		 vm->state == VM_STATE_RUNNING
+		     ? vm->pid ? arena_printf(rows->arena, "running, process %d", vm->pid) : "running"
+		     : "defined",
+		 vm->path);
+	add_text(rows, "vCPUs",
+		 vm->vcpu_max < 1      ? NULL
+		 : cpu->topology_given ? arena_printf(rows->arena, "%d: %d sockets, %d dies, %d cores, %d threads",
+						      vm->vcpu_max, cpu->sockets, cpu->dies, cpu->cores, cpu->threads)
+				       : arena_printf(rows->arena, "%d", vm->vcpu_max),
+		 vm->path);
+	add_pins(rows, vm);
+	add_memory(host, rows, vm);
+	for (int i = 0; i < vm->note_count; i++)
+		add_text(rows, "remark", vm->notes[i].text, vm->path);
+}
+
+void vm_joined_rows(const struct host *host, const struct vm_joined *vms, struct host_rows *rows)
+{
+	for (int i = 0; i < vms->count; i++)
+		add_vm(host, rows, vms->vms[i]);
+	rows->section = NULL;
+	if (vms->refused)
+		add_text(rows, "not readable", arena_printf(rows->arena, "%s: needs root", vms->refused), vms->refused);
+	if (!vms->count)
+		add_text(rows, "VMs", vms->refused ? "none that can be seen" : "none", "processes, libvirt, Proxmox");
+}

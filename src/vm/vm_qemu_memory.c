@@ -28,10 +28,13 @@ static int64_t page_size_in_path(const char *path)
 		int64_t kib;
 	} sizes[] = {{"1048576kB", 1048576}, {"2048kB", 2048}, {"1G", 1048576}, {"2M", 2048}, {"1024M", 1048576}};
 
+	/* Behind the mount libvirt puts the VM's name. */
+	const char *own = strstr(path, "/libvirt/"), *end = own ? own : path + strlen(path);
+
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
 		const char *found = strcasestr(path, sizes[i].text);
 
-		if (found && found > path && !isdigit((unsigned char)found[-1]))
+		if (found && found > path && found < end && !isdigit((unsigned char)found[-1]))
 			return sizes[i].kib;
 	}
 	return 0;

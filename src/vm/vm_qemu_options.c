@@ -8,7 +8,8 @@
 
 #include "text.h"
 
-enum { PROPERTY_LIMIT = 4096, DEPTH_LIMIT = 16 };
+/* Keys of members have those of all objects around them in front: a long one would be copied for each member. */
+enum { PROPERTY_LIMIT = 4096, DEPTH_LIMIT = 16, KEY_LIMIT = 256 };
 
 struct filling {
 	struct arena *arena;
@@ -66,6 +67,9 @@ static int add_json(const struct filling *filling, const char *key, const json_t
 {
 	struct qemu_property property = {.key = key};
 
+	if (strlen(key) > KEY_LIMIT)
+		return err_set_at(filling->err, EINVAL, filling->path, filling->word->line, filling->word->column,
+				  "JSON with a key of more than %d characters", KEY_LIMIT);
 	switch (json_typeof(value)) {
 	case JSON_OBJECT:
 	case JSON_ARRAY:

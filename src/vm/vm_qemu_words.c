@@ -6,6 +6,9 @@
 
 #include "text.h"
 
+/* Arrays, and words that come of them: what goes beyond is kept as text. */
+enum { ARRAY_LIMIT = 64, EXPANDED_LIMIT = 4 * QEMU_WORD_LIMIT };
+
 struct array {
 	const char *name;
 	struct qemu_words words;
@@ -27,6 +30,7 @@ struct lexer {
 	unsigned comment_line;
 	struct qemu_words command;
 	struct array *arrays, *filling; /* `filling`: between "name=(" and ")" */
+	int array_count, expanded;
 	int index;
 	qemu_command_visit *visit;
 	void *context;
@@ -102,7 +106,8 @@ static const struct array *array_named_by(const struct lexer *lexer, const char 
 	for (const struct array *array = lexer->arrays; array; array = array->next) {
 		size_t name = strlen(array->name);
 
-		if (strncmp(word + 2, array->name, name) == 0 &&
+		if (array->words.count <= EXPANDED_LIMIT - lexer->expanded &&
+		    strncmp(word + 2, array->name, name) == 0 &&
 		    (text_equal(word + 2 + name, "[@]}") || text_equal(word + 2 + name, "[*]}")))
 			return array;
 	}
@@ -130,6 +135,7 @@ static int end_word(struct lexer *lexer)
 		if (outcome < 0)
 			return outcome;
 	}
+	lexer->expanded += count;
 	if (array)
 		return 0;
 	return qemu_words_add(into, lexer->path,
@@ -156,7 +162,8 @@ static bool begin_array(struct lexer *lexer)
 {
 	size_t length = lexer->length;
 
-	if (!lexer->in_word || lexer->filling || lexer->quoted || length < 2 || lexer->word[length - 1] != '=')
+	if (!lexer->in_word || lexer->filling || lexer->quoted || lexer->array_count >= ARRAY_LIMIT || length < 2 ||
+	    lexer->word[length - 1] != '=')
 		return false;
 	length--;
 	bool more = lexer->word[length - 1] == '+';
@@ -171,6 +178,7 @@ static bool begin_array(struct lexer *lexer)
 		array = ARENA_NEW(lexer->arena, struct array);
 		*array = (struct array){.name = name, .words.arena = lexer->arena, .next = lexer->arrays};
 		lexer->arrays = array;
+		lexer->array_count++;
 	}
 	if (!more)
 		array->words.count = 0;

@@ -278,6 +278,9 @@ static void test_backends(void **state)
 	WITH(unknown, "-object memory-backend-file,id=m0,size=16G,mem-path=/dev/hugepages");
 	assert_int_equal(unknown->page_count, 1);
 	assert_int_equal(unknown->pages[0].size_kib, 0);
+	WITH(named, "-object memory-backend-file,id=m0,size=1G,mem-path=/dev/hugepages/libvirt/qemu/3-db1G");
+	assert_true(named->hugepages);
+	assert_int_equal(named->pages[0].size_kib, 0);
 	WITH(old, "-m 4G -mem-path /dev/hugepages -mem-prealloc");
 	assert_true(old->hugepages);
 	assert_string_equal(old->allocation, "immediate");
@@ -663,6 +666,59 @@ static void test_huge_texts(void **state)
 	refused(text, 100000, EINVAL, 1, "JSON");
 }
 
+/* A log of libvirt: a line of words, then assignments and the command over many lines. */
+static void test_log_of_libvirt(void **state)
+{
+	(void)state;
+	READ(vm, "2026-01-02 03:04:05.678+0000: starting up libvirt version: 11.0.0, package: 1 (Builder <a@b>, 2026), "
+		 "qemu version: 9.2.0, kernel: 6.12, hostname: h\n"
+		 "LC_ALL=C \\\nPATH=/usr/bin \\\n/usr/bin/qemu-system-x86_64 \\\n-name guest=web,debug-threads=on \\\n"
+		 "-machine pc-q35-9.2,usb=off,memory-backend=pc.ram,hpet=off,acpi=on \\\n-accel kvm \\\n"
+		 "-cpu host,migratable=on,topoext=on,host-cache-info=on,l3-cache=off \\\n-m size=2097152k \\\n"
+		 "-object '{\"qom-type\":\"memory-backend-memfd\",\"id\":\"pc.ram\",\"hugetlb\":true,"
+		 "\"hugetlbsize\":2097152,\"prealloc\":true,\"size\":2147483648,\"host-nodes\":[1],\"policy\":\"bind\"}"
+		 "' \\\n"
+		 "-smp 4,sockets=1,dies=1,clusters=1,cores=2,threads=2 \\\n-msg timestamp=on\n"
+		 "char device redirected to /dev/pts/1 (label charserial0)\n");
+	assert_string_equal(vm->name, "web");
+	assert_string_equal(vm->type, "kvm");
+	assert_int_equal(vm->vcpu_max, 4);
+	assert_int_equal(vm->memory_kib, 2097152);
+	assert_int_equal(vm->pages[0].size_kib, 2048);
+	assert_list(&vm->numa_nodes, "1");
+	assert_string_equal(vm->cpu.cache_mode, "passthrough");
+	assert_int_equal(vm->vcpu_place.line, 11);
+	assert_int_equal(vm->note_count, 0);
+}
+
+/* What is repeated must not multiply: each of these is a few MiB. */
+static void test_texts_that_would_multiply(void **state)
+{
+	enum { SIZE = 3 * 1024 * 1024 };
+	CLEANUP(base_free) char *text = calloc(1, SIZE + 1);
+	static const char command[] = "\nqemu-system-x86_64 -smp 2\n", key[] = "qemu-system-x86_64 -object {\\\"";
+	size_t at = 0;
+
+	(void)state;
+	for (at = (size_t)sprintf(text, "a=("); at < 30000; at += 2)
+		memcpy(text + at, "x ", 2);
+	at += (size_t)sprintf(text + at, ")\n");
+	for (int i = 0; at < SIZE - sizeof(command) - 64; i++)
+		at += (size_t)sprintf(text + at, "b%d=(${a[@]})\n", i);
+	memcpy(text + at, command, sizeof(command));
+	CLEANUP(vm_free_pointer) struct vm *vm = must_read(text);
+	assert_int_equal(vm->vcpu_max, 2);
+
+	memset(text, 'k', SIZE);
+	memcpy(text, key, strlen(key));
+	at = SIZE / 2;
+	at += (size_t)sprintf(text + at, "\\\":[");
+	for (; at < SIZE - 8; at += 2)
+		memcpy(text + at, "1,", 2);
+	memcpy(text + at, "1]}", 4);
+	refused(text, strlen(text), EINVAL, 1, "JSON with a key of more than");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -675,6 +731,7 @@ int main(void)
 	    cmocka_unit_test(test_disks),
 	    cmocka_unit_test(test_enlightenments),
 	    cmocka_unit_test(test_huge_texts),
+	    cmocka_unit_test(test_log_of_libvirt),
 	    cmocka_unit_test(test_looks_like),
 	    cmocka_unit_test(test_machine),
 	    cmocka_unit_test(test_memory_sizes),
@@ -686,6 +743,7 @@ int main(void)
 	    cmocka_unit_test(test_shell_variables_stay_unknown),
 	    cmocka_unit_test(test_smp),
 	    cmocka_unit_test(test_taskset_is_no_pin),
+	    cmocka_unit_test(test_texts_that_would_multiply),
 	    cmocka_unit_test(test_unknown_options),
 	};
 

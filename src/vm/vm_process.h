@@ -16,10 +16,9 @@
  * vm_running_free(). What was declared is from the command line of the process. A VM of which something cannot be
  * read (threads without names, memory of another user's process) has it as not given, and says so in its notes.
  *
- * Where KVM is not loaded or has no users there are none, and nothing is looked at. Else they are found by KVM's
- * directory in debugfs, which only root sees and which lists all; or in the control groups of libvirt and Proxmox; or,
- * where those have none, by the names of all processes. VMs that are emulated without KVM are found by the last two
- * only.
+ * They are found by KVM's directory in debugfs, which only root sees and which lists all; or in the control groups of
+ * libvirt and Proxmox; or, where those have none, by the names of all processes. Where KVM is not loaded or has no
+ * users only the control groups are looked at, for VMs that are emulated: some looks at nothing.
  */
 int vm_running(struct host *host, struct arena *arena, struct vm ***ret, int *ret_count, struct err *err);
 

@@ -99,12 +99,12 @@ static int compare_pids(const void *a, const void *b)
 void vm_find_processes(struct host *host, struct vm_pids *ret)
 {
 	const struct host_kvm *kvm = &host->kvm;
+	bool idle = fact_is_number(&kvm->users, 0) || fact_is_off(&kvm->module_vendor);
 
-	if (fact_is_number(&kvm->users, 0) || fact_is_off(&kvm->module_vendor))
-		return;
-	if (!find_in_debugfs(host, ret)) {
+	/* Without KVM only libvirt's and Proxmox's groups are looked for, which costs some looks at nothing. */
+	if (idle || !find_in_debugfs(host, ret)) {
 		find_in_cgroups(host, ret);
-		if (!ret->count)
+		if (!idle && !ret->count)
 			(void)host_each_process(host, look_at_name, ret);
 	}
 	if (ret->count)

@@ -223,6 +223,28 @@ static const char *shown_number(struct arena *arena, const struct fact *fact)
 	return arena_printf(arena, "%" PRId64 "%s", fact->number, suffix ? suffix : "");
 }
 
+/* Most switches are on or off; of what exists or is so, other words are true. */
+static const char *switch_word(const struct fact *fact)
+{
+	static const struct {
+		const char *name, *yes, *no;
+	} words[] = {
+	    {"cpu.microcode_mixed", "yes", "no"},
+	    {"cpufreq.cppc", "present", "absent"},
+	    {"cpufreq.cppc_flag", "present", "absent"},
+	    {"cpufreq.policies", "present", "absent"},
+	    {"kvm.device", "present", "absent"},
+	    {"kvm.flag", "present", "absent"},
+	    {"mitigations.directory", "present", "absent"},
+	    {"os.proxmox", "yes", "no"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words) && fact->name; i++)
+		if (text_equal(words[i].name, fact->name))
+			return fact->number ? words[i].yes : words[i].no;
+	return fact->number ? "on" : "off";
+}
+
 const char *fact_shown(struct arena *arena, const struct fact *fact)
 {
 	if (fact->state == FACT_ABSENT)
@@ -235,7 +257,7 @@ const char *fact_shown(struct arena *arena, const struct fact *fact)
 	if (fact->type == FACT_TEXT)
 		return *fact->text ? fact->text : "(empty)";
 	if (fact->type == FACT_SWITCH)
-		return fact->number ? "on" : "off";
+		return switch_word(fact);
 	if (fact->type == FACT_NUMBER)
 		return shown_number(arena, fact);
 	const char *list = cpuset_format(arena, fact->cpus);

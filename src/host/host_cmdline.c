@@ -134,6 +134,8 @@ void host_cmdline_rows(const struct host *host, struct host_rows *rows)
 		const struct cmdline_word *word = &cmdline->words[i];
 		struct fact fact = fact_text("cmdline.word", word->value ? word->value : "set", cmdline->path);
 
+		rows->section = word->for_init ? "For init, behind --" : NULL;
 		host_rows_add(rows, word->name, &fact);
 	}
+	rows->section = NULL;
 }

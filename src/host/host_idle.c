@@ -281,14 +281,14 @@ const struct idle_state *host_idle_deepest_allowed(const struct host_idle *idle)
 	return NULL;
 }
 
-/* "latency 400 us, pays after 800 us; used 12 times, 3 s in all" */
+/* "latency 400 us, target residency 800 us; used 12 times, 3 s in all" */
 static struct fact state_in_words(const struct host *host, const struct idle_state *state, struct arena *arena)
 {
 	const char *latency = fact_shown(arena, &state->latency_us);
 	const char *text = arena_printf(arena, "latency %s", latency);
 
 	if (fact_known(&state->residency_us))
-		text = arena_printf(arena, "%s, pays after %s", text, fact_shown(arena, &state->residency_us));
+		text = arena_printf(arena, "%s, target residency %s", text, fact_shown(arena, &state->residency_us));
 	if (fact_known(&state->usage))
 		text = arena_printf(arena, "%s, entered %" PRId64 " times by CPU %d", text, state->usage.number,
 				    MAX_OF(0, cpuset_first(host_cpu_online(host))));

@@ -204,10 +204,26 @@ static struct fact pm_profile_shown(const struct host_os *os)
 	return fact;
 }
 
+/* "3 d 4 h 31 min" */
+static struct fact uptime_shown(struct arena *arena, const struct fact *uptime_s)
+{
+	int64_t minutes = fact_number_or(uptime_s, 0) / 60;
+	const char *text = "";
+
+	if (!fact_known(uptime_s))
+		return *uptime_s;
+	if (minutes >= 24 * 60)
+		text = arena_printf(arena, "%lld d ", (long long)(minutes / (24 * 60)));
+	if (minutes >= 60)
+		text = arena_printf(arena, "%s%lld h ", text, (long long)(minutes / 60 % 24));
+	return fact_text(uptime_s->name, arena_printf(arena, "%s%lld min", text, (long long)(minutes % 60)),
+			 uptime_s->source);
+}
+
 void host_os_rows(const struct host *host, struct host_rows *rows)
 {
 	const struct host_os *os = &host->os;
-	const struct fact profile = pm_profile_shown(os);
+	const struct fact profile = pm_profile_shown(os), uptime = uptime_shown(rows->arena, &os->uptime_s);
 	const struct {
 		const char *section, *label;
 		const struct fact *fact;
@@ -216,7 +232,7 @@ void host_os_rows(const struct host *host, struct host_rows *rows)
 	    {"System", "Distribution", &os->distribution},
 	    {"System", "Proxmox VE", &os->proxmox},
 	    {"System", "Boot loader", &os->boot_loader},
-	    {"System", "Up for (s)", &os->uptime_s},
+	    {"System", "Up for", &uptime},
 	    {"System", "Hypervisor below", &os->hypervisor},
 	    {"System", "Container around hvtune", &os->container},
 	    {"System", "Unknown boot words", &os->unknown_words},

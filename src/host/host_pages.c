@@ -183,7 +183,7 @@ void host_pages_rows(const struct host *host, struct host_rows *rows)
 		rows->section = arena_printf(rows->arena, "Hugepages of %s", text_kib(rows->arena, pages->size_kib));
 		host_rows_add(rows, "Total", &pages->total);
 		host_rows_add(rows, "Free", &pages->free);
-		host_rows_add(rows, "Promised", &pages->reserved);
+		host_rows_add(rows, "Reserved (HugePages_Rsvd)", &pages->reserved);
 		host_rows_add(rows, "Surplus", &pages->surplus);
 		for (int n = 0; n < pages->node_count; n++) {
 			struct fact fact = node_row(rows, &pages->nodes[n]);

@@ -185,6 +185,7 @@ static bool is_no_control(const struct match *match)
 	return !text_starts(match->line + match->start, "control");
 }
 
+#define SECRET_WORDS "(passw(or)?d|passphrase|secret|token|psk|key)"
 #define HEX "[0-9a-fA-F]"
 #define DASH "(-|\\\\x2d)" /* as systemd writes a dash in the names of units */
 #define REST "([^][:space:],:;\"'<>/]+)"
@@ -230,7 +231,9 @@ static const struct pattern {
     {"@", "\\(([^@()[:space:]]+)@[^@()[:space:]]+\\)", 1, SECRET_BUILDER, EDGE_NONE, NULL},
     {"@", "\\([^@()[:space:]]+@([^@()[:space:]]+)\\)", 1, SECRET_BUILDER, EDGE_NONE, NULL},
     {"@", "[A-Za-z0-9._+-]+@[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*\\.[A-Za-z]{2,}", 0, SECRET_SHAPE, EDGE_WORD, is_no_unit},
-    {"=", "(passw(or)?d|passphrase|secret|token|psk|key)=([^,&[:space:]]+)", 3, SECRET_SHAPE, EDGE_NONE, NULL},
+    {"='", SECRET_WORDS "='([^']+)'", 3, SECRET_SHAPE, EDGE_NONE, NULL}, /* an attribute: only what is quoted */
+    {"=\"", SECRET_WORDS "=\"([^\"]+)\"", 3, SECRET_SHAPE, EDGE_NONE, NULL},
+    {"=", SECRET_WORDS "=([^,&'\"[:space:]][^,&[:space:]]*)", 3, SECRET_SHAPE, EDGE_NONE, NULL},
 
     {"data=", "secret,([^[:space:]]*,)?data=([^,[:space:]]+)", 2, SECRET_SHAPE, EDGE_NONE, NULL},
     {"\"data\"", "\"data\":[[:space:]]*\"([^\"]+)\"", 1, SECRET_SHAPE, EDGE_NONE, NULL},

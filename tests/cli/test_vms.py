@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""All VMs of a host: `check` and `show vms` on declared ones, on one that runs, and from a capture."""
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "hosts"))
+import hosts  # noqa: E402
+from harness import Test, hvtune  # noqa: E402
+
+XML = """<domain type='kvm'>
+  <name>web1</name>
+  <memory unit='GiB'>4</memory>
+  <vcpu>4</vcpu>
+  <cputune>
+    <vcpupin vcpu='0' cpuset='0'/>
+    <vcpupin vcpu='1' cpuset='1'/>
+    <vcpupin vcpu='2' cpuset='2'/>
+    <vcpupin vcpu='3' cpuset='3'/>
+    <emulatorpin cpuset='4-5'/>
+  </cputune>
+  <os><type arch='x86_64' machine='q35'>hvm</type></os>
+  <cpu mode='host-passthrough'>
+    <topology sockets='1' cores='2' threads='2'/>
+    <feature policy='require' name='topoext'/>
+  </cpu>
+  <devices><graphics type='vnc' passwd='hush'/></devices>
+</domain>
+"""
+PROCESS = ["qemu-system-x86_64", "-name", "guest=web1,debug-threads=on", "-machine", "q35,accel=kvm", "-m", "4096",
+           "-smp", "4,sockets=1,cores=2,threads=2", "-cpu", "host,topoext=on"]
+PID = 4242
+
+
+class Vms(Test):
+    def setUp(self):
+        name = "epyc-9354p"
+        self.folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.root = self.folder / "root"
+        shutil.copytree(hosts.root_of(name, hosts.names()[name]), self.root, symlinks=True)
+        self.write("/etc/libvirt/qemu/web1.xml", XML)
+
+    def write(self, path, text):
+        file = self.root / path.lstrip("/")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+    def start(self, cpu_of_vcpu_3):
+        """A process of QEMU with its threads, as /proc shows them."""
+        self.write("/sys/module/kvm_amd/refcnt", "12\n")
+        self.write(f"/proc/{PID}/cmdline", "\0".join(PROCESS) + "\0")
+        self.write(f"/proc/{PID}/comm", "qemu-system-x86\n")
+        threads = {PID: ("qemu-system-x86", "4-5")}
+        for vcpu in range(4):
+            threads[PID + 1 + vcpu] = (f"CPU {vcpu}/KVM", str(cpu_of_vcpu_3 if vcpu == 3 else vcpu))
+        for tid, (comm, cpus) in threads.items():
+            self.write(f"/proc/{PID}/task/{tid}/comm", comm + "\n")
+            self.write(f"/proc/{PID}/task/{tid}/status", f"Name:\t{comm}\nTgid:\t{PID}\nPid:\t{tid}\n"
+                                                         f"Cpus_allowed_list:\t{cpus}\n")
+        self.write(f"/proc/{PID}/status", f"Name:\tqemu-system-x86\nTgid:\t{PID}\nPid:\t{PID}\n"
+                                          "Cpus_allowed_list:\t4-5\n")
+
+    def check(self, host=None):
+        done = hvtune("check", "--json", "--host", host or self.root)
+        self.assert_code(done, 0, 1)
+        self.assert_clean(done)
+        whole = done.json()
+        return whole["vms"], {finding["id"]: finding for finding in whole["findings"] if "vm" in finding}
+
+    def test_declared(self):
+        vms, findings = self.check()
+        self.assertEqual(vms, [{"name": "web1", "state": "defined"}])
+        finding = findings["vm.sibling-order"]
+        self.assertEqual((finding["vm"], finding["line"]), ("web1", 6))
+        self.assertTrue(finding["path"].endswith("/etc/libvirt/qemu/web1.xml"))
+
+    def test_running(self):
+        self.start(3)
+        vms, findings = self.check()
+        self.assertEqual(vms, [{"name": "web1", "state": "running"}])
+        self.assertIn("vm.sibling-order", findings)
+        self.assertNotIn("vm.affinity-differs", findings)
+        done = hvtune("check", "--host", self.root)
+        self.assertIn("1 VM running", " ".join(done.out.split()))
+        self.assertIn("web1: ", done.out)
+
+    def test_affinity_changed_by_hand(self):
+        self.start(9)
+        _, findings = self.check()
+        self.assertIn("vCPU 3 on 9 instead of 3", findings["vm.affinity-differs"]["title"])
+
+    def test_show(self):
+        self.start(9)
+        done = hvtune("show", "vms", "--host", self.root)
+        self.assert_code(done, 0)
+        self.assert_clean(done)
+        for part in ("web1", f"running, process {PID}", "0-3, one to one", "0-2,9", "4-5", "4 GiB"):
+            self.assertIn(part, done.out)
+
+    def test_capture_holds_them_without_secrets(self):
+        self.start(9)
+        archive = self.folder / "host.tar.xz"
+        self.assert_code(hvtune("capture", "--host", self.root, "-o", archive), 0)
+        vms, findings = self.check(archive)
+        self.assertEqual([vm["state"] for vm in vms], ["running"])
+        self.assertNotEqual(vms[0]["name"], "web1")
+        self.assertEqual(set(findings), set(self.check()[1]))
+        shutil.unpack_archive(archive, self.folder / "unpacked")
+        for file in (self.folder / "unpacked").rglob("*"):
+            if file.is_file():
+                text = file.read_text(encoding="utf-8", errors="replace")
+                self.assertNotIn("web1", text, file)
+                self.assertNotIn("hush", text, file)

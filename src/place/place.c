@@ -8,7 +8,7 @@
 #include "cpuset.h"
 #include "place_internal.h"
 
-enum { EFFORT_USUAL = 200000, EFFORT_FIRST = 10000, EXACT_STEPS = 200000 };
+enum { EFFORT_USUAL = 160000, EFFORT_FIRST = 10000, EXACT_STEPS = 200000 };
 
 static int check_host(const struct place_problem *problem, struct err *err)
 {

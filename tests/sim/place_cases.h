@@ -43,5 +43,7 @@ struct place_vm case_draw(struct case_random *random, const struct place_case *o
 			  enum mix mix);
 /* Draw VMs until `load` percent of the host's free cores, and at most 95 % of its memory, are asked for. */
 void case_fill(struct place_case *of, const struct case_host *host, enum mix mix, int load, uint64_t seed);
+/* Time of this process alone, in ms: other load on the machine does not count. */
+double case_now_ms(void);
 
 #endif

@@ -12,7 +12,6 @@
  */
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "place_cases.h"
 
@@ -155,14 +154,6 @@ static void sample(const struct churn *churn, struct batch *batch)
 	batch->samples++;
 }
 
-static double now_ms(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
 /* Would the load be above its limit, or memory above 95 %? */
 static bool full(const struct churn *churn, const struct place_vm *vm)
 {
@@ -179,7 +170,7 @@ static int arrive(struct churn *churn, struct case_random *random, enum mix mix)
 	struct place_vm vm = case_draw(random, churn->of, churn->host, mix);
 	const struct place_solution *solution = NULL;
 	struct err err = {0};
-	double start = now_ms();
+	double start = case_now_ms();
 
 	while (churn->count > 0 && full(churn, &vm))
 		depart(churn, case_below(random, churn->count));
@@ -188,7 +179,7 @@ static int arrive(struct churn *churn, struct case_random *random, enum mix mix)
 		err_print(stderr, &err);
 		return -1;
 	}
-	churn->ms += now_ms() - start;
+	churn->ms += case_now_ms() - start;
 	churn->arrivals++;
 	take_over(churn, &vm, solution);
 	return 0;

@@ -11,7 +11,6 @@
  */
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "place_cases.h"
 
@@ -58,15 +57,6 @@ static double error(const struct tally *tally, size_t i)
 	double variance = ((const double *)&tally->squares)[i] / tally->count - m * m;
 
 	return sqrt(fmax(variance, 0) / tally->count);
-}
-
-/* Of this process alone: other load on the machine does not count. */
-static double now_ms(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-	return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
 static struct figures judge(const struct place_problem *problem, const struct place_solution *solution)
@@ -126,13 +116,13 @@ static int run_host(int host, int hosts, struct tally *by_load)
 
 				case_fill(of, &case_hosts[host], (enum mix)mix, loads[load],
 					  (uint64_t)(((host * 10 + mix) * 100 + loads[load]) * 1000 + i));
-				start = now_ms();
+				start = case_now_ms();
 				if (place_solve(arena, &of->problem, &solution, &err) < 0) {
 					err_print(stderr, &err);
 					return 1;
 				}
-				sum_ms += now_ms() - start;
-				most_ms = fmax(most_ms, now_ms() - start);
+				sum_ms += case_now_ms() - start;
+				most_ms = fmax(most_ms, case_now_ms() - start);
 				is = judge(&of->problem, solution);
 				add(&tally, &is);
 				add(&by_load[load], &is);
@@ -172,6 +162,9 @@ int main(int argc, char **argv)
 			hosts = (int)strtol(argv[i + 1], NULL, 10);
 	}
 	bad = run_tables(MAX_OF(hosts, 1));
-	printf(bad ? "%d figures are worse than their reference\n" : "all figures hold%.0d\n", bad);
+	if (bad)
+		printf("%d figures are worse than their reference\n", bad);
+	else
+		printf("all figures hold\n");
 	return bad ? 1 : 0;
 }

@@ -387,6 +387,50 @@ static void run_rule(struct advise_check *c, struct advise_result *result)
 	}
 }
 
+/*
+ * The kernel parameters of a linted profile, "[bootloader] cmdline_mine=+iommu=pt", as a command line; each knows its
+ * line. Those that the profile takes away ("-") are none. False when there are none.
+ */
+static bool profile_cmdline(struct arena *arena, const struct tuned_profile *profile, struct host_cmdline *ret)
+{
+	struct cmdline_word *words = NULL;
+	size_t count = 0, room = 0;
+	const char *line = "";
+
+	for (int i = 0; profile && i < profile->setting_count; i++) {
+		const struct tuned_setting *setting = &profile->settings[i];
+		const char *value = setting->value + (setting->value[0] == '+');
+		struct host_cmdline part = {0};
+
+		if (!text_equal(setting->type, "bootloader") || !text_starts(setting->option, "cmdline") ||
+		    *value == '-')
+			continue;
+		cmdline_parse(arena, value, &part);
+		for (int w = 0; w < part.count; w++) {
+			words = room_for_one(arena, words, count, &room, sizeof(*words));
+			words[count] = part.words[w];
+			words[count].line = setting->line;
+			words[count++].column = 0;
+		}
+		line = arena_printf(arena, "%s%s%s", line, *line ? " " : "", value);
+		ret->path = setting->path;
+	}
+	ret->words = words;
+	ret->count = (int)count;
+	ret->line = fact_text("cmdline.line", line, ret->path);
+	return count > 0;
+}
+
+static void run_table(struct advise_check *check, struct advise_result *result)
+{
+	for (size_t i = 0; (check->rule = advise_rule_at(i)); i++) {
+		if (rule_applies(check))
+			run_rule(check, result);
+		else if (check->subject->vm_count || !(check->rule->needs & NEEDS_VM))
+			result->not_asked_count++;
+	}
+}
+
 struct advise_result *advise_run(const struct advise_subject *subject)
 {
 	struct arena *arena = arena_new();
@@ -401,11 +445,17 @@ struct advise_result *advise_run(const struct advise_subject *subject)
 	};
 
 	result->arena = arena;
-	for (size_t i = 0; (check.rule = advise_rule_at(i)); i++) {
-		if (rule_applies(&check))
-			run_rule(&check, result);
-		else if (subject->vm_count || !(check.rule->needs & NEEDS_VM))
-			result->not_asked_count++;
+	run_table(&check, result);
+	struct host_cmdline words = {0};
+	struct advise_subject of_profile = *subject;
+
+	if (profile_cmdline(arena, subject->profile, &words)) {
+		of_profile.profile = NULL;
+		of_profile.cmdline = &words;
+		of_profile.rule_prefixes = "cmdline.";
+		check.subject = &of_profile;
+		check.cmdline = &words;
+		run_table(&check, result);
 	}
 	sort_findings(run.findings, run.finding_count);
 	struct advise_finding *findings = ARENA_ARRAY(arena, run.finding_count, struct advise_finding);

@@ -36,7 +36,8 @@ static void check_ignored(struct advise_check *c)
 		advise_forget(c);
 		advise_note_text(c, c->cmdline->path, "%s", word->word->text);
 		struct advise_finding *finding =
-		    advise_report(c, "%s %s", word->word->text, hugeword_reason(word->verdict));
+		    advise_report_as(c, word->verdict == HUGEWORD_COUNT_IS_SIZE ? ADVISE_FAIL : ADVISE_WARN, "%s %s",
+				     word->word->text, hugeword_reason(word->verdict));
 
 		if (word->verdict == HUGEWORD_DEFAULT_TWICE && words.default_word)
 			finding->detail = advise_printf(c, "what counts is %s", words.default_word->text);
@@ -147,9 +148,9 @@ static void check_per_node(struct advise_check *c)
 const struct advise_rule advise_cmdline_memory_rules[] = {
     {
 	.id = "cmdline.hugepage-word-ignored",
-	.severity = ADVISE_WARN,
+	.severity = ADVISE_FAIL,
 	.needs = NEEDS_CMDLINE,
-	.title = "The kernel ignores a hugepage word",
+	.title = "The kernel ignores a hugepage word or a part of it",
 	.mechanism =
 	    "hugepages= counts for the size word before it. A size can be chosen once: the first hugepagesz= of a size "
 	    "and the first default_hugepagesz= stand, later ones are dropped with the hugepages= behind them.",

@@ -54,9 +54,11 @@ static void put_line(struct arena *arena, struct placed *placed, const char *tex
 		put(arena, placed, text[i], line, column + (unsigned)i);
 }
 
-/* Make words of what was placed. */
-static int finish(struct arena *arena, const char *path, const struct placed *placed, struct host_cmdline *ret,
-		  struct err *err)
+static const char no_word[] = "there is no word of a kernel command line in it";
+
+/* Make words of what was placed; `nothing` says what is missed where there is none. */
+static int finish(struct arena *arena, const char *path, const struct placed *placed, const char *nothing,
+		  struct host_cmdline *ret, struct err *err)
 {
 	struct host_cmdline cmdline = {.path = arena_strdup(arena, path), .first_line = 1};
 	const char *text = placed->text ? text_trim(arena, placed->text) : "";
@@ -64,7 +66,7 @@ static int finish(struct arena *arena, const char *path, const struct placed *pl
 
 	cmdline_parse(arena, text, &cmdline);
 	if (!cmdline.count || !placed->lines)
-		return err_set(err, EINVAL, path, "there is no word of a kernel command line in it");
+		return err_set(err, EINVAL, path, "%s", nothing);
 	struct cmdline_word *words = ARENA_ARRAY(arena, (size_t)cmdline.count, struct cmdline_word);
 
 	for (int i = 0; i < cmdline.count; i++) {
@@ -105,7 +107,7 @@ int cmdline_read_plain(struct arena *arena, const char *path, const char *text, 
 		}
 		at += length + (at[length] != '\0');
 	}
-	return finish(arena, path, &placed, ret, err);
+	return finish(arena, path, &placed, no_word, ret, err);
 }
 
 int cmdline_read_entry(struct arena *arena, const char *path, const char *text, struct host_cmdline *ret,
@@ -131,7 +133,7 @@ int cmdline_read_entry(struct arena *arena, const char *path, const char *text, 
 		}
 		at += length + (at[length] != '\0');
 	}
-	return finish(arena, path, &placed, ret, err);
+	return finish(arena, path, &placed, "there is no \"options\" line with parameters in it", ret, err);
 }
 
 /* The parameters behind "options MODULE" of one line, each with the module's name before it. */
@@ -179,7 +181,7 @@ int cmdline_read_modprobe(struct arena *arena, const char *path, const char *tex
 			put_options(arena, &placed, at + strlen(key), length - strlen(key), line);
 		at += length + (at[length] != '\0');
 	}
-	return finish(arena, path, &placed, ret, err);
+	return finish(arena, path, &placed, "there is no line \"options MODULE PARAMETER=VALUE\" in it", ret, err);
 }
 
 /* ---- GRUB's defaults: a small part of the shell's language ---- */
@@ -250,27 +252,18 @@ static void take_dollar(struct shell *shell, struct placed *value)
 		step(shell);
 }
 
-static int not_closed(struct shell *shell, unsigned line, unsigned column, char quote)
-{
-	return err_set_at(shell->err, EINVAL, shell->path, line, column, "the quote %c is not closed", quote);
-}
-
 static int take_single_quoted(struct shell *shell, struct placed *value)
 {
-	unsigned line = shell->line, column = shell->column;
-
 	for (step(shell); *shell->at && *shell->at != '\''; step(shell))
 		put(shell->arena, value, *shell->at, shell->line, shell->column);
 	if (!*shell->at)
-		return not_closed(shell, line, column, '\'');
+		return -EINVAL;
 	step(shell);
 	return 0;
 }
 
 static int take_double_quoted(struct shell *shell, struct placed *value)
 {
-	unsigned line = shell->line, column = shell->column;
-
 	for (step(shell); *shell->at && *shell->at != '"';) {
 		if (*shell->at == '$') {
 			take_dollar(shell, value);
@@ -287,7 +280,7 @@ static int take_double_quoted(struct shell *shell, struct placed *value)
 		step(shell);
 	}
 	if (!*shell->at)
-		return not_closed(shell, line, column, '"');
+		return -EINVAL;
 	step(shell);
 	return 0;
 }
@@ -295,6 +288,7 @@ static int take_double_quoted(struct shell *shell, struct placed *value)
 /* The value of an assignment, up to a blank or ';' outside quotes. */
 static int take_value(struct shell *shell, struct placed *value)
 {
+	unsigned line = shell->line, column = shell->column;
 	int r = 0;
 
 	while (r == 0 && *shell->at && !strchr(" \t\r\n;#", *shell->at)) {
@@ -316,7 +310,10 @@ static int take_value(struct shell *shell, struct placed *value)
 			step(shell);
 		}
 	}
-	return r;
+	/* The open quote may be that of a later line, turned round by the one that is missing here. */
+	return r < 0 ? err_set_at(shell->err, EINVAL, shell->path, line, column,
+				  "a quote is not closed in the value that begins here")
+		     : 0;
 }
 
 static void assign(struct shell *shell, const char *name, size_t length, bool append, const struct placed *value)
@@ -391,5 +388,5 @@ int cmdline_read_grub(struct arena *arena, const char *path, const char *text, s
 			put(arena, &whole, ' ', shell.line, shell.column);
 		}
 	}
-	return finish(arena, path, &whole, ret, err);
+	return finish(arena, path, &whole, no_word, ret, err);
 }

@@ -141,13 +141,15 @@ static enum hugeword_verdict take_count(struct parser *parser, const struct cmdl
 	if (!parse_count(parser, word->value, &pool))
 		return HUGEWORD_COUNT_BAD;
 	parser->last_kib = parser->parsed_kib;
+	bool is_size = strpbrk(word->value, "kKmMgGtT") != NULL;
+
 	if (early) {
 		parser->early = pool;
 		parser->early_set = true;
 	} else if (!pool_of(parser->out, pool.size_kib) && parser->out->pool_count < HUGEWORDS_POOLS_MAX) {
 		parser->out->pools[parser->out->pool_count++] = pool;
 	}
-	return HUGEWORD_TAKEN;
+	return is_size ? HUGEWORD_COUNT_IS_SIZE : HUGEWORD_TAKEN;
 }
 
 /* An early plain count becomes that of the default size. */
@@ -300,6 +302,8 @@ const char *hugeword_reason(enum hugeword_verdict verdict)
 		"is ignored: the pages of that size were counted before, and the first count stands",
 	    [HUGEWORD_COUNT_OVERRIDE] =
 		"is ignored: a hugepages= before any size word has set the default size's count",
+	    [HUGEWORD_COUNT_IS_SIZE] =
+		"gives a size where a number of pages is meant: the kernel reads the digits and drops the letter",
 	    [HUGEWORD_COUNT_BAD] = "is ignored: not a number of pages, or a node that is not there",
 	};
 

@@ -29,6 +29,7 @@ enum hugeword_verdict {
 	HUGEWORD_COUNT_TWICE,	 /* hugepages= again without a size word between: ignored */
 	HUGEWORD_COUNT_OVERRIDE, /* hugepages= for the default size, which an earlier plain hugepages= has set: ignored
 				  */
+	HUGEWORD_COUNT_IS_SIZE,	 /* hugepages=1G: the kernel reads the number, 1 page, and leaves the letter */
 	HUGEWORD_COUNT_BAD,	 /* not a number, or a node that is not there */
 };
 

@@ -76,6 +76,17 @@ class Refused(Test):
         self.refuse(lint("<network><name>x</name></network>\n"), "not a domain")
         self.refuse(lint("[Unit]\nDescription=x\n"), "a systemd unit")
 
+    def test_parameters_of_a_profile(self):
+        done = lint("[bootloader]\ncmdline_mine=+amd_iommu=pt isolcpus=2-\n", "--json")
+        found = {finding["id"]: finding["line"] for finding in done.json()[0]["findings"]}
+        self.assertEqual(found, {"cmdline.amd-iommu-value": 2, "cmdline.cpu-list-syntax": 2})
+
+    def test_modprobe_without_options(self):
+        self.refuse(lint("kvm_amd nested=1\n", "--kind", "modprobe"), "options MODULE")
+
+    def test_unclosed_quote_names_where_the_value_begins(self):
+        self.refuse(lint('GRUB_CMDLINE_LINUX_DEFAULT="quiet\nGRUB_CMDLINE_LINUX=""\n'), ":1:28")
+
     def test_what_is_no_file_for_lint(self):
         self.refuse(lint(""), "nothing in it")
         self.refuse(lint(" \n\n"), "nothing in it")

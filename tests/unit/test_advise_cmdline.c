@@ -152,6 +152,7 @@ static const struct line_case cases[] = {
     {"cmdline.hugepage-word-ignored", ADVISE_WARN, "first one stands",
      "default_hugepagesz=2M hugepages=100 default_hugepagesz=1G hugepages=8", 0},
     {"cmdline.hugepage-word-ignored", SILENT, NULL, "hugepagesz=2M hugepages=100", 0},
+    {"cmdline.hugepage-word-ignored", ADVISE_FAIL, "drops the letter", "hugepages=1G", 0},
     {"cmdline.hugepage-word-ignored", SILENT, NULL, "hugepages=64 default_hugepagesz=2M hugepagesz=2M", 0},
     {"cmdline.hugepage-word-ignored", ADVISE_WARN, "first one stands",
      "hugepages=64 default_hugepagesz=2M hugepagesz=2M hugepages=8", 0},

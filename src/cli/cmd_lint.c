@@ -87,7 +87,7 @@ static int read_linted(const struct cli *cli, struct host *host, const char *pat
 
 	if (r == 0 && !kind_name)
 		r = lint_file_kind(shown, text, &kind, err);
-	if (r < 0)
+	if (r)
 		return r;
 	linted->subject = (struct advise_subject){.host = host, .path = shown};
 	if (kind == LINT_DOMAIN || kind == LINT_PROXMOX || kind == LINT_QEMU)

@@ -31,7 +31,8 @@ enum lint_kind lint_kind_by_name(const char *name);
 int lint_file_read(struct arena *arena, const char *path, const char **ret_text, struct err *err);
 
 /*
- * Tell what a text is by its contents. -ENOTSUP for kinds that are known but not judged (systemd units), -EINVAL for what is not understood; both say what is.
+ * Tell what a text is by its contents. -ENOTSUP for kinds that are known but not judged (systemd units), -EINVAL for
+ * what is not understood; both say what is.
  */
 int lint_file_kind(const char *path, const char *text, enum lint_kind *ret, struct err *err);
 

@@ -256,13 +256,15 @@ static int run(struct cli *cli, int argc, char **argv)
 
 	for (int i = 1; i < argc; i++)
 		room += strlen(argv[i]) + 1;
-	CLEANUP(base_free) struct cli_given *given = calloc(room, sizeof(*given));
+	struct cli_given *given = calloc(room, sizeof(*given));
 
 	if (!given)
 		err_no_memory();
 	int r = parse_options(cli, argc - 1, argv + 1, given);
+	int code = r ? r - 1 : cli->command->run(cli);
 
-	return r ? r - 1 : cli->command->run(cli);
+	free(given);
+	return code;
 }
 
 int main(int argc, char **argv)

@@ -106,7 +106,7 @@ static int add_vm(struct collecting *c, const struct vm *vm, const struct vm *de
 	bool named = is_named(c->cli, vm->name);
 	bool asked = c->cli->argument_count ? named : true;
 	enum place_right right = right_of(c, vm, asked, named || from_file);
-	struct place_request request;
+	struct place_request request = {0};
 
 	if (!asked && right == PLACE_NEW) {
 		place_inputs_note(inputs,

@@ -52,14 +52,14 @@ enum place_policy {
 /* One-way latencies, in ns. The defaults are place_latency_default with their sources; a measured matrix replaces them.
  */
 struct place_latency {
-	int ccx;	    /* between cores of one CCX */
-	int node;	    /* other CCX, same node and quadrant */
-	int socket;	    /* other node or quadrant, same socket */
-	int other;	    /* other socket */
-	int memory_node;    /* more for memory of another node of the socket */
-	int memory_other;   /* more for memory of another socket */
-	int device;	    /* more for a core off the node of the VM's device */
-	int class_mismatch; /* more for a core that is not of the class wished for */
+	int64_t ccx;		/* between cores of one CCX */
+	int64_t node;		/* other CCX, same node and quadrant */
+	int64_t socket;		/* other node or quadrant, same socket */
+	int64_t other;		/* other socket */
+	int64_t memory_node;	/* more for memory of another node of the socket */
+	int64_t memory_other;	/* more for memory of another socket */
+	int64_t device;		/* more for a core off the node of the VM's device */
+	int64_t class_mismatch; /* more for a core that is not of the class wished for */
 };
 extern const struct place_latency place_latency_default;
 

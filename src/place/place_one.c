@@ -113,7 +113,7 @@ static int64_t crossing_bound(const struct place_state *state, const struct plac
 {
 	const struct place_latency *is = state->latency;
 	int64_t c = vm->cores, largest = 1, squares = 0, scaled = 0;
-	int cross = state->cell_is_node ? is->socket - is->node : 0;
+	int64_t cross = state->cell_is_node ? is->socket - is->node : 0;
 
 	for (int i = 0; i < state->cell_count; i++)
 		largest = MAX_OF(largest, state->free[state->order[state->cells[i].first]]);
@@ -146,6 +146,8 @@ static void consider_now(struct place_state *state, int index, struct place_spot
 {
 	const struct place_vm *vm = &state->problem->vms[index];
 
+	if (!vm->now)
+		return;
 	spot->part_count = 0;
 	spot->page_size = vm->memory_kib > 0 ? vm->now_page_size : -1;
 	for (int i = 0; i < state->ccx_count; i++) {
@@ -163,7 +165,7 @@ static bool node_allowed(const struct place_state *state, int index, int node)
 
 	if (place_device_binds(state, index) && node != vm->device_node)
 		return false;
-	if (vm->right == PLACE_REPIN) {
+	if (vm->right == PLACE_REPIN && vm->now) {
 		for (int i = 0; i < state->ccx_count; i++) {
 			if (vm->now[i] > 0 && state->problem->ccxs[i].node != node)
 				return false;
@@ -186,7 +188,7 @@ bool place_one(struct place_state *state, int index, struct place_spot *ret)
 		*ret = best;
 		return found && best.cost <= state->most_cost[index];
 	}
-	if (vm->now && vm->right != PLACE_NEW && !blocked && !place_device_binds(state, index))
+	if (vm->right != PLACE_NEW && !blocked && !place_device_binds(state, index))
 		consider_now(state, index, &spot, &best, &found, &best_key);
 	for (int i = 0; i < state->cell_count; i++) {
 		const struct place_cell *cell = &state->cells[i];

@@ -200,7 +200,7 @@ static void show_topology(struct planning *planning, int item, struct place_vm_p
 	plan->threads = plan->request->smt == PLACE_SMT_THREADS ? shape->threads_per_core : 1;
 	plan->l3_even = result->even && equal_nodes && equal_dies;
 	plan->sockets = equal_nodes ? result->node_count : 1;
-	plan->dies = plan->l3_even ? parts[first] : 1;
+	plan->dies = plan->l3_even ? MAX_OF(parts[first], 1) : 1;
 	plan->cores = planning->vms[item].cores / (plan->sockets * plan->dies);
 	if (plan->request->vcpus != planning->vms[item].cores * plan->threads)
 		plan->topology_note =

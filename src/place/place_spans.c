@@ -181,7 +181,7 @@ static void join(struct spans *spans, struct branch *parent, struct branch *chil
 			for (int more = 0; left->cost < impossible && more < child->rows && row + more < rows; more++) {
 				for (int m = 0; m < child->columns && n + m <= most; m++) {
 					const struct value *right = &child->values[more * child->columns + m];
-					size_t at = (size_t)((row + more) * columns + n + m);
+					size_t at = (size_t)(row + more) * (size_t)columns + (size_t)(n + m);
 					struct value both = {.cost = left->cost + right->cost,
 							     .moved = left->moved + right->moved,
 							     .policy = left->policy + right->policy,
@@ -342,7 +342,7 @@ static bool spans_with(struct spans *spans, struct place_spot *spot)
 	if (host->columns <= spans->c)
 		return false;
 	for (int row = 0; row < host->rows; row++) {
-		const struct value *value = &host->values[row * host->columns + spans->c];
+		const struct value *value = &host->values[(int64_t)row * host->columns + spans->c];
 
 		if (value->cost < impossible && better(value, &best)) {
 			best = *value;

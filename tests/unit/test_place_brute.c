@@ -51,7 +51,7 @@ struct oracle {
 };
 
 /* The latency between two cores, and where a core is. */
-static int latency(const struct place_problem *problem, int a, int b)
+static int64_t latency(const struct place_problem *problem, int a, int b)
 {
 	const struct place_latency *is = &place_latency_default;
 	const struct place_ccx *one = &problem->ccxs[a], *other = &problem->ccxs[b];

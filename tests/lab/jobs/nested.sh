@@ -15,12 +15,12 @@ lab-guest start pinned --vcpus 2 --cpus 4,6 --emulator 5 --iothreads 1 --iothrea
 echo "ok: pinned guest up after $((($(date +%s%N) - start) / 1000000)) ms"
 
 pid=$(pgrep -f guest=pinned)
-# A thread that KVM makes for itself has the name of the vCPU that it came from at first.
+# QEMU's worker threads come and go: one may be gone before it is looked at.
 affinity_of() {	# NAME-OF-THREAD
 	local task
 	for task in /proc/"$pid"/task/*; do
-		[ "$(cat "$task/comm")" != "$1" ] || awk '/^Cpus_allowed_list/ { print $2 }' "$task/status"
-	done | sort -u
+		[ "$(cat "$task/comm" 2>/dev/null)" != "$1" ] || awk '/^Cpus_allowed_list/ { print $2 }' "$task/status"
+	done
 }
 expect "first vCPU" 4 affinity_of "CPU 0/KVM"
 expect "second vCPU" 6 affinity_of "CPU 1/KVM"

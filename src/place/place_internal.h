@@ -67,12 +67,12 @@ struct place_key {
 };
 
 struct place_state *place_state_new(struct arena *arena, const struct place_problem *problem, bool empty_host);
-void place_put(struct place_state *state, int vm, const struct place_spot *spot);
-void place_take(struct place_state *state, int vm);
+void place_put(struct place_state *state, int index, const struct place_spot *spot);
+void place_take(struct place_state *state, int index);
 /* Can these parts and pages be put now? */
-bool place_fits(const struct place_state *state, int vm, const struct place_spot *spot);
+bool place_fits(const struct place_state *state, int index, const struct place_spot *spot);
 /* Fill in cost, moved_kib and changed of a spot whose parts are known. */
-void place_spot_price(const struct place_state *state, int vm, struct place_spot *spot);
+void place_spot_price(const struct place_state *state, int index, struct place_spot *spot);
 struct place_key place_spot_key(const struct place_state *state, const struct place_spot *spot);
 int place_key_compare(const struct place_key *a, const struct place_key *b);
 /* The components of the cost, ps x cores. */
@@ -88,18 +88,18 @@ bool place_node_holds(const struct place_state *state, const struct place_vm *vm
 /* The page sizes to try, largest first; -1 alone when no memory is asked. Returns their number. */
 int place_page_sizes(const struct place_problem *problem, const struct place_vm *vm, int ret[PLACE_PAGE_SIZES]);
 /* The most nodes that this VM may have now; INT_MAX when there is no limit. */
-int place_node_limit(const struct place_state *state, int vm);
+int place_node_limit(const struct place_state *state, int index);
 /* Nodes with a core of the spot. */
 int place_nodes_of(const struct place_state *state, const struct place_spot *spot);
 /* Does `strict` keep this VM in one socket? */
-bool place_one_socket(const struct place_state *state, int vm);
+bool place_one_socket(const struct place_state *state, int index);
 /* Does the rule on devices of `strict` bind this VM? */
-bool place_device_binds(const struct place_state *state, int vm);
+bool place_device_binds(const struct place_state *state, int index);
 /* Mark the CCXs that anti-affinity forbids to the VM; true when there are any. */
-bool place_block(const struct place_state *state, int vm, bool *ret_blocked);
+bool place_block(const struct place_state *state, int index, bool *ret_blocked);
 
 /* Fill `cores` into a cell: parts appended, the last CCX chosen by the policy. False when they do not fit. */
-bool place_fill(const struct place_state *state, int cell, int cores, const bool *blocked, struct place_part *parts,
+bool place_fill(const struct place_state *state, int index, int cores, const bool *blocked, struct place_part *parts,
 		int *part_count);
 /* The policy's and sharing's change when `cores` more are used on a CCX. */
 int64_t place_policy_delta(const struct place_state *state, int ccx, int cores);
@@ -107,17 +107,17 @@ int64_t place_sharing_delta(const struct place_state *state, int ccx, int cores)
 
 /* The best spot for one VM in what is free (place_one.c). `ret->parts` is scratch of the state, good until the next
  * call. */
-bool place_one(struct place_state *state, int vm, struct place_spot *ret);
+bool place_one(struct place_state *state, int index, struct place_spot *ret);
 /* The same over several nodes or cells, exact (place_spans.c); `best` is replaced when something better is found. */
-bool place_spans(struct place_state *state, int vm, const bool *blocked, struct place_spot *best, bool found);
-bool place_even(struct place_state *state, int vm, const bool *blocked, struct place_spot *best);
+bool place_spans(struct place_state *state, int index, const bool *blocked, struct place_spot *best, bool found);
+bool place_even(struct place_state *state, int index, const bool *blocked, struct place_spot *best);
 
 /* Ruin and recreate until the bounds are met or the steps are spent (place_all.c). */
 void place_search(struct place_state *state, int64_t unplaced_bound, int64_t step_limit);
 void place_arrivals(struct place_state *state);			 /* place_online.c */
 bool place_exact(struct place_state *state, int64_t step_limit); /* place_exact.c: true when it looked at all */
 int64_t place_unplaced_bound(const struct place_state *state);
-const char *place_reason(const struct place_state *state, const struct place_state *empty, int vm, int64_t ideal);
+const char *place_reason(const struct place_state *state, const struct place_state *empty, int v, int64_t ideal);
 
 /* The order of terms 1 to 3 only: moving on a plateau of the others is what finds the way down. */
 int place_compare_main(const struct place_score *a, const struct place_score *b);

@@ -349,8 +349,9 @@ class NoHosts(Hosts):
         (self.folder / "empty").write_bytes(b"")
         (self.folder / "domain.xml").write_text("<?xml version='1.0'?><domain type='kvm'></domain>")
         (self.folder / "json").write_text('{"a": 1}')
-        for name in ("text", "binary", "empty", "domain.xml", "json"):
+        for name in ("text", "binary", "domain.xml", "json"):
             self.assert_refused(self.folder / name, "cannot tell what kind of host this is", "lscpu text")
+        self.assert_refused(self.folder / "empty", "the file is empty")
         (self.folder / "a.xml").write_text("<?xml version='1.0'?><topology version='2.0'><object")
         self.assert_refused(self.folder / "a.xml", "hwloc could not", "lstopo")
         (self.folder / "b.xml").write_text("<?xml version='1.0'?>\n<topology version=\"99.0\"></topology>")

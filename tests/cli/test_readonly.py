@@ -109,4 +109,9 @@ class Unprivileged(Test):
             self.assertIn('"note"', fact)
 
     def test_topology_needs_no_root(self):
-        self.assertEqual(as_nobody("show", "topology").out, hvtune("show", "topology").out)
+        """How much memory is free changes between the two runs, and so may the width of its box; the rest stands."""
+        def still(done):
+            self.assert_code(done, 0)
+            without_free = re.sub(r"[\d.]+ ([KMGT]iB) free", r"N \1 free", done.out)
+            return re.sub(r"─+|  +", lambda run: run[0][0] * 2, without_free)
+        self.assertEqual(still(as_nobody("show", "topology")), still(hvtune("show", "topology")))

@@ -49,28 +49,6 @@ const char *cli_next(const struct cli *cli, enum cli_option_id id, int *at)
 	return NULL;
 }
 
-int cli_write_picture(const struct cli *cli, int (*write)(FILE *out, const void *what), const void *what)
-{
-	const char *path = cli->values[OPTION_SVG];
-	bool to_stdout = text_equal(path, "-");
-	struct err err = {0};
-	FILE *out = to_stdout ? stdout : fopen(path, "we");
-
-	if (!out) {
-		(void)err_set(&err, errno, path, "cannot write the picture: %s", strerror(errno));
-		return cli_fail(&err);
-	}
-	int r = write(out, what);
-
-	if (!to_stdout && fclose(out) != 0 && r == 0)
-		r = -errno;
-	if (r < 0) {
-		(void)err_set(&err, -r, path, "cannot write the picture: %s", strerror(-r));
-		return cli_fail(&err);
-	}
-	return EXIT_FINE;
-}
-
 void cli_print_timing(const struct cli *cli, const struct host *host)
 {
 	const struct sys_look *slowest = sys_first_look(host->sys);

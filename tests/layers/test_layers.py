@@ -10,7 +10,7 @@ from pathlib import Path
 
 from harness import TOP, hvtune
 
-ROOMS = ["base", "sys", "host", "advise", "place", "report", "cli"]
+ROOMS = ["base", "sys", "host", "vm", "advise", "place", "report", "cli"]
 
 
 def sources(pattern):
@@ -75,7 +75,8 @@ class Layers(unittest.TestCase):
     def test_only_the_door_opens_files_for_reading_hosts(self):
         opening = re.compile(r"\b(open|openat|openat2|fopen|opendir|fdopendir|readlink|readlinkat|popen|system|"
                              r"freopen|scandir|nftw)\s*\(")
-        allowed = {"cmd_show.c", "cmd_lint.c", "cmd_capture.c", "host_import.c", "lint_file.c"}
+        # What is named on the command line, to be read or written; none of it is a host's file.
+        allowed = {"cmd_capture.c", "host_import.c", "lint_file.c", "picture.c"}
         for path in sources("**/*.c"):
             if path.parent.name == "sys" or path.name in allowed:
                 continue

@@ -255,10 +255,12 @@ static void check_realtime_floating(struct advise_check *c)
 		if (is_realtime(&c->vm->vcpus[id].scheduler) && vm_vcpu_cpu(c->host, c->vm, id) < 0)
 			cpuset_add(&floating, id);
 	}
-	if (cpuset_empty(&floating))
+	int first = cpuset_first(&floating);
+
+	if (first < 0 || !c->vm->vcpus)
 		return;
-	advise_note_text(c, "scheduler of the vCPUs", "%s for %s",
-			 c->vm->vcpus[cpuset_first(&floating)].scheduler.policy, advise_cpu_list(c, &floating));
+	advise_note_text(c, "scheduler of the vCPUs", "%s for %s", c->vm->vcpus[first].scheduler.policy,
+			 advise_cpu_list(c, &floating));
 	advise_vm_at(c,
 		     advise_report(c, "vCPUs %s have a realtime scheduler and no CPU of their own",
 				   advise_cpu_list(c, &floating)),

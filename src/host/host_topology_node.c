@@ -257,7 +257,7 @@ static void infer_settings(struct host *host)
 		why = "a guest sees the nodes that its hypervisor made";
 	else if (host->cpu.zen == ZEN_NONE)
 		why = "not known to be a Zen part";
-	else if (!fact_known(&host->cpu.flags))
+	else if (!fact_known(&host->cpu.flags) && (host->kind == HOST_HWLOC_XML || host->kind == HOST_SYNTHETIC))
 		why = "whether this is a guest is not known, and a guest's nodes are its hypervisor's";
 	else if (facts->node_conflict || !even || per_package < 1)
 		why = "nodes and packages do not fit each other";

@@ -193,6 +193,8 @@ static void show_topology(struct planning *planning, int item, struct place_vm_p
 		parts[node]++;
 		first = first < 0 ? node : first;
 	}
+	if (first < 0)
+		return;
 	for (int node = 0; node < shape->node_count; node++) {
 		equal_nodes &= cores[node] == 0 || cores[node] == cores[first];
 		equal_dies &= cores[node] == 0 || parts[node] == parts[first];

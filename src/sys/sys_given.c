@@ -78,7 +78,7 @@ static int read_to_end(int fd, const char *name, char **ret_data, size_t *ret_si
 {
 	enum { STREAM_LIMIT = 512 * 1024 * 1024, FIRST_ROOM = 256 * 1024 };
 	CLEANUP(base_free) char *data = NULL;
-	size_t room = 0, size = 0, more;
+	size_t room = 0, size = 0, more = 0;
 
 	do {
 		room = room ? room * 2 : FIRST_ROOM;

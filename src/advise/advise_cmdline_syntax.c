@@ -126,6 +126,45 @@ static void check_mangled(struct advise_check *c)
 	}
 }
 
+/* U+2018, U+2019, U+201C, U+201D in UTF-8: what word processors and web pages make of quotes. */
+static bool has_typographic_quote(const char *text)
+{
+	static const char *const quotes[] = {"\xe2\x80\x98", "\xe2\x80\x99", "\xe2\x80\x9c", "\xe2\x80\x9d"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(quotes); i++)
+		if (strstr(text, quotes[i]))
+			return true;
+	return false;
+}
+
+static void check_typographic_quotes(struct advise_check *c)
+{
+	for (int i = 0; i < c->cmdline->count; i++) {
+		const struct cmdline_word *word = &c->cmdline->words[i];
+
+		if (!has_typographic_quote(word->text))
+			continue;
+		note_word(c, word);
+		advise_at_word(c, advise_report(c, "%s holds a typographic quote, which quotes nothing", word->text),
+			       word);
+	}
+}
+
+static void check_shell_cuts(struct advise_check *c)
+{
+	for (int i = 0; i < c->cmdline->fault_count; i++) {
+		const struct cmdline_fault *fault = &c->cmdline->faults[i];
+
+		advise_forget(c);
+		struct advise_finding *finding = advise_report(c, "%s", fault->what);
+
+		finding->by_hand = fault->fix;
+		finding->path = c->cmdline->path;
+		finding->line = fault->line;
+		finding->column = fault->column;
+	}
+}
+
 static void check_behind_dashes(struct advise_check *c)
 {
 	for (int i = 0; i < c->cmdline->count; i++) {
@@ -265,6 +304,36 @@ const struct advise_rule advise_cmdline_syntax_rules[] = {
 	.hurts = "nothing",
 	.by_hand = "write the word again without quotes",
 	.check = check_mangled,
+    },
+    {
+	.id = "cmdline.typographic-quotes",
+	.severity = ADVISE_FAIL,
+	.needs = NEEDS_CMDLINE,
+	.title = "A word holds a typographic quote",
+	.mechanism =
+	    "Pasted from a web page: shell, boot loader and kernel know only the straight quotes \" and '. The "
+	    "value ends at its first space, and its first and last word carry a strange letter.",
+	.effect = "the first word is not known to the kernel, the words behind it are not read",
+	.basis = BASIS_REASONED,
+	.source = PARAMETERS,
+	.hurts = "nothing",
+	.by_hand = "replace it by a straight quote",
+	.check = check_typographic_quotes,
+    },
+    {
+	.id = "cmdline.cut-by-shell",
+	.severity = ADVISE_FAIL,
+	.needs = NEEDS_CMDLINE,
+	.title = "The shell that reads GRUB's defaults takes less than what is written",
+	.mechanism =
+	    "grub-mkconfig reads /etc/default/grub as a shell script: there must be no space around \"=\", and a "
+	    "value with spaces needs quotes. What does not belong to the value is run as a command or lost.",
+	.effect = "the words do not reach the kernel, or the configuration is not made",
+	.basis = BASIS_DOCUMENT,
+	.source = "GRUB manual, simple configuration",
+	.hurts = "nothing",
+	.by_hand = "put the whole value into straight quotes, right behind \"=\"",
+	.check = check_shell_cuts,
     },
     {
 	.id = "cmdline.behind-dashes",

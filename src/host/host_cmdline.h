@@ -19,12 +19,21 @@ struct cmdline_word {
 	bool for_init;	   /* behind "--": not the kernel's */
 };
 
+/* What keeps parts of a file from becoming words of the command line. */
+struct cmdline_fault {
+	const char *what; /* one sentence */
+	const char *fix;
+	unsigned line, column; /* 1-based, in the file */
+};
+
 struct host_cmdline {
 	struct fact line; /* text: the whole line */
 	const struct cmdline_word *words;
 	int count;
 	const char *path;    /* the file it stands in: "/proc/cmdline" or what lint was given */
 	unsigned first_line; /* the line in that file, 1-based */
+	const struct cmdline_fault *faults; /* of a file that a shell reads; else none */
+	int fault_count;
 };
 
 /*

@@ -7,7 +7,7 @@
 
 #include "text.h"
 
-enum { TEXT_LIMIT = 1024 * 1024, VARIABLE_LIMIT = 64, PLACED_LIMIT = 4 * TEXT_LIMIT };
+enum { TEXT_LIMIT = 1024 * 1024, VARIABLE_LIMIT = 64, FAULT_LIMIT = 16, PLACED_LIMIT = 4 * TEXT_LIMIT };
 
 /* A text of which every character knows where in the file it came from. */
 struct placed {
@@ -197,6 +197,8 @@ struct shell {
 	unsigned line, column;
 	struct variable variables[VARIABLE_LIMIT];
 	int variable_count;
+	struct cmdline_fault faults[FAULT_LIMIT];
+	int fault_count;
 	size_t expanded; /* characters that variables have brought: A="$A$A" doubles with every line */
 	struct err *err;
 };
@@ -331,6 +333,43 @@ static void assign(struct shell *shell, const char *name, size_t length, bool ap
 	put_all(shell->arena, &variable->value, value);
 }
 
+static bool is_cmdline_name(const char *name, size_t length)
+{
+	static const char prefix[] = "GRUB_CMDLINE_LINUX";
+
+	return length >= strlen(prefix) && text_starts(name, prefix);
+}
+
+static void add_fault(struct shell *shell, const char *what, const char *fix)
+{
+	if (shell->fault_count < FAULT_LIMIT)
+		shell->faults[shell->fault_count++] =
+		    (struct cmdline_fault){.what = what, .fix = fix, .line = shell->line, .column = shell->column};
+}
+
+/* The shell's "a =b" is a call of the command a, not an assignment. */
+static void judge_no_assignment(struct shell *shell, const char *name, size_t length)
+{
+	if (is_cmdline_name(name, length) && name[length + strspn(name + length, " \t")] == '=')
+		add_fault(shell,
+			  arena_printf(shell->arena, "%.*s is not set: a space stands before \"=\"", (int)length, name),
+			  arena_printf(shell->arena, "write %.*s=\"...\" without the space", (int)length, name));
+}
+
+/* A value ends at the first space outside quotes; only a further assignment or a comment may stand behind it. */
+static void judge_rest(struct shell *shell, const char *name, size_t length)
+{
+	const char *rest = shell->at + strspn(shell->at, " \t\r");
+
+	if (!is_cmdline_name(name, length) || !*rest || strchr("\n;#", *rest) || text_starts(rest, "GRUB_"))
+		return;
+	add_fault(
+	    shell,
+	    arena_printf(shell->arena, "The value of %.*s ends here: \"%.*s\" does not belong to it", (int)length, name,
+			 (int)MIN_OF(strcspn(rest, "\n"), (size_t)60), rest),
+	    arena_printf(shell->arena, "put the whole value into straight quotes: %.*s=\"...\"", (int)length, name));
+}
+
 /* One statement: an assignment is taken, anything else is skipped to the end of its line. */
 static int take_statement(struct shell *shell)
 {
@@ -355,13 +394,31 @@ static int take_statement(struct shell *shell)
 		for (size_t i = 0; i < length + append + 1; i++)
 			step(shell);
 		r = take_value(shell, &value);
-		if (r == 0)
+		if (r == 0) {
 			assign(shell, name, length, append, &value);
+			judge_rest(shell, name, length);
+		}
 	} else {
+		judge_no_assignment(shell, name, length);
 		while (*shell->at && *shell->at != '\n')
 			step(shell);
 	}
 	return r;
+}
+
+/* With faults a file without a word is no error: the faults are what is to be told. */
+static int finish_with_faults(const struct shell *shell, const struct placed *whole, struct host_cmdline *ret)
+{
+	struct host_cmdline cmdline = {.path = arena_strdup(shell->arena, shell->path), .first_line = 1};
+	struct cmdline_fault *faults = ARENA_ARRAY(shell->arena, (size_t)shell->fault_count, struct cmdline_fault);
+
+	if (finish(shell->arena, shell->path, whole, no_word, &cmdline, NULL) < 0)
+		cmdline.line = fact_text("cmdline.line", "", cmdline.path);
+	memcpy(faults, shell->faults, (size_t)shell->fault_count * sizeof(*faults));
+	cmdline.faults = faults;
+	cmdline.fault_count = shell->fault_count;
+	*ret = cmdline;
+	return 0;
 }
 
 int cmdline_read_grub(struct arena *arena, const char *path, const char *text, struct host_cmdline *ret,
@@ -388,5 +445,6 @@ int cmdline_read_grub(struct arena *arena, const char *path, const char *text, s
 			put(arena, &whole, ' ', shell.line, shell.column);
 		}
 	}
-	return finish(arena, path, &whole, no_word, ret, err);
+	return shell.fault_count ? finish_with_faults(&shell, &whole, ret)
+				 : finish(arena, path, &whole, no_word, ret, err);
 }

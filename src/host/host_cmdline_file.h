@@ -24,7 +24,8 @@ int cmdline_read_entry(struct arena *arena, const char *path, const char *text, 
 /*
  * /etc/default/grub and grub.d snippets: GRUB_CMDLINE_LINUX and GRUB_CMDLINE_LINUX_DEFAULT in the order in which GRUB
  * puts them, with shell quotes, +=, continued lines and ${NAME} of variables that the file sets. What a shell would
- * have to compute stays as written. -EINVAL also on a quote that is not closed.
+ * have to compute stays as written. -EINVAL also on a quote that is not closed. What the shell makes of a space before
+ * "=" or of a value without quotes is told in ret->faults; with faults a file without words is no error.
  */
 int cmdline_read_grub(struct arena *arena, const char *path, const char *text, struct host_cmdline *ret,
 		      struct err *err);

@@ -40,6 +40,18 @@ class Kinds(Test):
         found = self.found('GRUB_TIMEOUT=5\nGRUB_CMDLINE_LINUX="ro\\\n amd_iommu=pt"\n')
         self.assertEqual((found["cmdline.amd-iommu-value"]["line"], found["cmdline.amd-iommu-value"]["column"]), (3, 2))
 
+    def test_grub_default_that_the_shell_cuts(self):
+        for text, where, others in (('GRUB_CMDLINE_LINUX_DEFAULT=quiet iommu=pt\n', (1, 33), set()),
+                                    ('GRUB_CMDLINE_LINUX_DEFAULT = "quiet iommu=pt"\n', (1, 1), set()),
+                                    ('\nGRUB_CMDLINE_LINUX_DEFAULT=\u201cquiet iommu=pt\u201d\n', (2, 36),
+                                     {"cmdline.typographic-quotes"})):
+            with self.subTest(text=text):
+                found = self.found(text)
+                self.assertEqual(tuple(found["cmdline.cut-by-shell"][key] for key in ("line", "column")), where)
+                self.assertEqual({id for id in found if found[id]["severity"] == "fail"},
+                                 {"cmdline.cut-by-shell"} | others)
+        self.assertNotIn("cmdline.cut-by-shell", self.found('GRUB_CMDLINE_LINUX_DEFAULT="quiet iommu=pt"  # mine\n'))
+
     def test_modprobe(self):
         self.assertIn("cmdline.npt-off", self.found("# x\noptions kvm_amd npt=0\n"))
 

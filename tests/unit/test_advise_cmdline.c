@@ -103,6 +103,8 @@ static const struct line_case cases[] = {
     {"cmdline.missing-blank", SILENT, NULL, "console=ttyS0,115200n8 spectre_v2=off rootflags=subvol=x,iommu=y", 0},
     {"cmdline.mangled-quotes", ADVISE_FAIL, NULL, "skew_tick=1\"=1\"=1", 0},
     {"cmdline.mangled-quotes", ADVISE_FAIL, "not closed", "ro dyndbg=\"file x +p", 0},
+    {"cmdline.typographic-quotes", ADVISE_FAIL, NULL, "\xe2\x80\x9cquiet iommu=pt", 0},
+    {"cmdline.typographic-quotes", SILENT, NULL, "dyndbg=\"file x +p\" ro", 0},
     {"cmdline.mangled-quotes", SILENT, NULL, "dyndbg=\"file x +p\" ro", 0},
     {"cmdline.behind-dashes", ADVISE_WARN, "mitigations=off", "ro -- single mitigations=off", 0},
     {"cmdline.behind-dashes", SILENT, NULL, "mitigations=off -- single", 0},
@@ -401,7 +403,7 @@ static void test_covered(void **state)
 {
 	static const char own[] = "cmdline.amd-word-on-intel cmdline.unknown-to-kernel cmdline.too-long "
 				  "cmdline.isolation-not-in-effect cmdline.hugepages-spread "
-				  "cmdline.snp-needs-translation";
+				  "cmdline.snp-needs-translation cmdline.cut-by-shell";
 	static const struct advise_rule *const tables[] = {advise_cmdline_rules, advise_cmdline_cost_rules,
 							   advise_cmdline_syntax_rules, advise_cmdline_cpu_rules,
 							   advise_cmdline_memory_rules};

@@ -216,6 +216,33 @@ static void test_grub_faults(void **state)
 	(void)arena_free(arena);
 }
 
+static void expect_fault(const char *text, int count, const char *says, unsigned line, unsigned column)
+{
+	struct arena *arena = arena_new();
+	struct host_cmdline cmdline;
+
+	assert_int_equal(cmdline_read_grub(arena, "g", text, &cmdline, NULL), 0);
+	assert_int_equal(cmdline.fault_count, count);
+	if (count) {
+		assert_non_null(strstr(cmdline.faults[0].what, says));
+		assert_int_equal(cmdline.faults[0].line, line);
+		assert_int_equal(cmdline.faults[0].column, column);
+	}
+	(void)arena_free(arena);
+}
+
+/* What the shell makes of a value is not always what its writer meant. */
+static void test_grub_cut_by_shell(void **state)
+{
+	(void)state;
+	expect_fault("a=1\nGRUB_CMDLINE_LINUX=quiet iommu=pt\n", 1, "\"iommu=pt\" does not belong", 2, 25);
+	expect_fault("GRUB_CMDLINE_LINUX = \"quiet\"\n", 1, "before \"=\"", 1, 1);
+	expect_fault("GRUB_CMDLINE_LINUX= \"quiet\"\n", 1, "does not belong", 1, 20);
+	expect_fault("GRUB_CMDLINE_LINUX=\xe2\x80\x9cquiet iommu=pt\xe2\x80\x9d\n", 1, "does not belong", 1, 28);
+	expect_fault("GRUB_CMDLINE_LINUX=\"ro\" # remark\nGRUB_CMDLINE_LINUX_DEFAULT=quiet\t\r\n", 0, "", 0, 0);
+	expect_fault("GRUB_CMDLINE_LINUX=\"ro\" GRUB_TIMEOUT=5; echo x\nMINE = 3\n", 0, "", 0, 0);
+}
+
 /* A variable that doubles itself must not take all memory. */
 static void test_grub_bomb(void **state)
 {
@@ -234,9 +261,11 @@ static void test_grub_bomb(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_words),     cmocka_unit_test(test_none),	   cmocka_unit_test(test_lookup),
-	    cmocka_unit_test(test_plain),     cmocka_unit_test(test_entry),	   cmocka_unit_test(test_modprobe),
-	    cmocka_unit_test(test_grub),      cmocka_unit_test(test_grub_snippet), cmocka_unit_test(test_grub_faults),
+	    cmocka_unit_test(test_words),	cmocka_unit_test(test_none),
+	    cmocka_unit_test(test_lookup),	cmocka_unit_test(test_plain),
+	    cmocka_unit_test(test_entry),	cmocka_unit_test(test_modprobe),
+	    cmocka_unit_test(test_grub),	cmocka_unit_test(test_grub_snippet),
+	    cmocka_unit_test(test_grub_faults), cmocka_unit_test(test_grub_cut_by_shell),
 	    cmocka_unit_test(test_grub_bomb),
 	};
 

@@ -102,7 +102,7 @@ struct host_rows {
 };
 
 void host_rows_add(struct host_rows *rows, const char *label, const struct fact *fact);
-/* The same for a fact that only these CPUs have: "governor  powersave on 0-63". */
+/* The same for a fact that only these CPUs have: "governor  powersave (CPUs 0-63)". */
 void host_rows_add_on(struct host_rows *rows, const char *label, const struct fact *fact, const struct cpuset *cpus);
 
 struct host_subject {

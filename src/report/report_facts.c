@@ -67,7 +67,7 @@ static void print_source(const struct term *term, int indent, bool started, cons
 	(void)fputs(term_on(term, TERM_PLAIN), term->out);
 }
 
-/* "governor   powersave on 0-63"; the label only where it differs from the row above. */
+/* "governor   powersave (CPUs 0-63)"; the label only where it differs from the row above. */
 static void print_row(const struct term *term, struct arena *arena, const struct host_row *row, bool repeated,
 		      int width, bool sources)
 {
@@ -80,7 +80,7 @@ static void print_row(const struct term *term, struct arena *arena, const struct
 	int indent = LABEL_INDENT + MAX_OF(width, term_columns(label)) + 2;
 
 	if (row->cpus)
-		shown = arena_printf(arena, "%s on %s", shown, *row->cpus ? row->cpus : "no CPU");
+		shown = arena_printf(arena, "%s (CPUs %s)", shown, *row->cpus ? row->cpus : "none");
 	shown = *shown ? shown : "(empty)";
 	(void)fprintf(term->out, "%*s%s%*s%s", LABEL_INDENT, "", label, gap, "",
 		      colour == TERM_PLAIN ? "" : term_on(term, colour));

@@ -27,10 +27,10 @@ static void test_groups(void **state)
 	tree_write(tree, POLICY_FILE(2, "scaling_governor"), "performance\n");
 	CLEANUP(base_free) char *text = shown(tree, "cpufreq");
 
-	assert_non_null(strstr(text, "governor             powersave on 0-1,3\n"));
+	assert_non_null(strstr(text, "governor             powersave (CPUs 0-1,3)\n"));
 	/* The label stands once. */
-	assert_non_null(strstr(text, "\n                         performance on 2\n"));
-	assert_non_null(strstr(text, "set minimum          1.50 GHz on 0-3\n"));
+	assert_non_null(strstr(text, "\n                         performance (CPUs 2)\n"));
+	assert_non_null(strstr(text, "set minimum          1.50 GHz (CPUs 0-3)\n"));
 	(void)tree_free(tree);
 }
 

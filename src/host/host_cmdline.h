@@ -30,8 +30,8 @@ struct host_cmdline {
 	struct fact line; /* text: the whole line */
 	const struct cmdline_word *words;
 	int count;
-	const char *path;    /* the file it stands in: "/proc/cmdline" or what lint was given */
-	unsigned first_line; /* the line in that file, 1-based */
+	const char *path;		    /* the file it stands in: "/proc/cmdline" or what lint was given */
+	unsigned first_line;		    /* the line in that file, 1-based */
 	const struct cmdline_fault *faults; /* of a file that a shell reads; else none */
 	int fault_count;
 };

@@ -207,13 +207,14 @@ static struct fact pm_profile_shown(const struct host_os *os)
 /* "3 d 4 h 31 min" */
 static struct fact uptime_shown(struct arena *arena, const struct fact *uptime_s)
 {
+	static const int64_t day_min = 1440;
 	int64_t minutes = fact_number_or(uptime_s, 0) / 60;
 	const char *text = "";
 
 	if (!fact_known(uptime_s))
 		return *uptime_s;
-	if (minutes >= 24 * 60)
-		text = arena_printf(arena, "%lld d ", (long long)(minutes / (24 * 60)));
+	if (minutes >= day_min)
+		text = arena_printf(arena, "%lld d ", (long long)(minutes / day_min));
 	if (minutes >= 60)
 		text = arena_printf(arena, "%s%lld h ", text, (long long)(minutes / 60 % 24));
 	return fact_text(uptime_s->name, arena_printf(arena, "%s%lld min", text, (long long)(minutes % 60)),

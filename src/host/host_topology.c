@@ -485,8 +485,16 @@ static bool hwloc_can_read(const struct host *host)
 	return true;
 }
 
+void host_topology_start(struct host *host)
+{
+	bool is_tree = host->kind == HOST_LIVE || host->kind == HOST_DIRECTORY;
+
+	host->topology.load = is_tree && hwloc_can_read(host) ? topology_start_hwloc(host) : NULL;
+}
+
 void host_topology_read(struct host *host)
 {
+	struct topology_load *load = host->topology.load;
 	struct topology_gather gather = {.host = host};
 	struct err err = {0};
 	const char *xml = NULL;
@@ -500,9 +508,9 @@ void host_topology_read(struct host *host)
 	if (host->kind == HOST_ARCHIVE) {
 		/* A capture of hvtune's carries what hwloc saw; a plain archive has only the lists. */
 		xml = sys_capture_part(host->sys, "hwloc.xml", &size);
-		r = xml && size ? topology_gather_hwloc(&gather, xml, size, &err) : -ENOENT;
+		r = xml && size ? topology_gather_hwloc(&gather, NULL, xml, size, &err) : -ENOENT;
 	} else {
-		r = hwloc_can_read(host) ? topology_gather_hwloc(&gather, NULL, 0, &err) : -EINVAL;
+		r = load ? topology_gather_hwloc(&gather, load, NULL, 0, &err) : -EINVAL;
 	}
 	if (r < 0) {
 		forget(host);
@@ -520,7 +528,7 @@ int host_topology_read_hwloc(struct host *host, const char *text, size_t size, b
 
 	forget(host);
 	host_cpu_forget(&host->cpu, "hwloc");
-	int r = topology_gather_hwloc(&gather, text, is_xml ? size : 0, err);
+	int r = topology_gather_hwloc(&gather, NULL, text, is_xml ? size : 0, err);
 
 	if (r < 0)
 		return r;

@@ -80,6 +80,7 @@ struct host_topology {
 	struct fact nps; /* number: NUMA nodes per socket by BIOS setting; absent with a note when it can't be told */
 	struct fact l3_as_numa;	     /* switch; absent when it can't be told */
 	bool x3d;		     /* L3 groups of unlike size and at least 64 MiB in the large ones */
+	struct topology_load *load;  /* private to host_topology*.c: what host_topology_start() has begun; else NULL */
 	struct cpuset large_l3_cpus; /* for x3d: CPUs of the large groups */
 };
 
@@ -101,6 +102,11 @@ int topology_split_cores(const struct host_topology *topology, const struct cpus
 /* L3 groups of which `cpus` holds some CPUs, but not all. */
 int topology_split_l3s(const struct host_topology *topology, const struct cpuset *cpus);
 
+/*
+ * Start reading ahead of the other subjects, then read: between the two hwloc works in a thread of its own. What reads
+ * topology facts comes after host_topology_read().
+ */
+void host_topology_start(struct host *host);
 void host_topology_read(struct host *host);
 /* For hosts that are only a topology. `is_xml`: text is hwloc XML of `size` bytes, else a synthetic description. */
 int host_topology_read_hwloc(struct host *host, const char *text, size_t size, bool is_xml, struct err *err);

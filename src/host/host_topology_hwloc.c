@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <hwloc.h>
 #include <limits.h>
+#include <pthread.h>
 #include <strings.h>
 
 #include "host_topology_internal.h"
@@ -102,36 +103,85 @@ static int set_text(hwloc_topology_t topology, const char *text, size_t size)
 		    : hwloc_topology_set_synthetic(topology, text);
 }
 
-static int load(const struct host *host, enum purpose purpose, const char *text, size_t size, hwloc_topology_t *ret,
-		struct err *err)
-{
-	CLEANUP(destroy_topology) hwloc_topology_t topology = NULL;
+/*
+ * One load. Of a large tree it takes as long as all other facts together and touches nothing of theirs, so it may run
+ * in a thread of its own; the environment is set and put back by the caller's thread, before it starts and after its
+ * end.
+ */
+struct topology_load {
+	enum purpose purpose;
+	const char *text;
+	size_t size;
 	struct environment environment;
-	const char *root = host->kind == HOST_DIRECTORY ? sys_root(host->sys) : NULL;
-	const char *step = "start";
+	pthread_t thread;
+	bool in_thread;
+	hwloc_topology_t topology;
+	const char *step; /* that failed */
+	int errnum;	  /* 0: loaded */
+};
+
+static void *run_load(void *argument)
+{
+	struct topology_load *load = argument;
 	int r;
 
 	errno = 0;
-	enter_environment(&environment, root, !text);
-	r = hwloc_topology_init(&topology);
+	load->step = "start";
+	r = hwloc_topology_init(&load->topology);
 	if (r == 0) {
-		step = "take its options";
-		r = choose_objects(topology, purpose);
+		load->step = "take its options";
+		r = choose_objects(load->topology, load->purpose);
 	}
 	if (r == 0) {
-		step = "understand this topology";
-		r = set_text(topology, text, size);
+		load->step = "understand this topology";
+		r = set_text(load->topology, load->text, load->size);
 	}
 	if (r == 0) {
-		step = "load this topology";
-		r = hwloc_topology_load(topology);
+		load->step = "load this topology";
+		r = hwloc_topology_load(load->topology);
 	}
-	leave_environment(&environment);
-	if (r != 0)
-		return err_set(err, errno ? errno : EINVAL, host->name, "hwloc could not %s", step);
-	*ret = topology;
-	topology = NULL;
+	load->errnum = r == 0 ? 0 : errno ? errno : EINVAL;
+	return NULL;
+}
+
+static void begin_load(struct topology_load *load, const struct host *host)
+{
+	enter_environment(&load->environment, host->kind == HOST_DIRECTORY ? sys_root(host->sys) : NULL, !load->text);
+}
+
+static int end_load(struct topology_load *load, const struct host *host, hwloc_topology_t *ret, struct err *err)
+{
+	if (load->in_thread)
+		(void)pthread_join(load->thread, NULL);
+	leave_environment(&load->environment);
+	if (load->errnum) {
+		destroy_topology(&load->topology);
+		return err_set(err, load->errnum, host->name, "hwloc could not %s", load->step);
+	}
+	*ret = load->topology;
 	return 0;
+}
+
+static int load_now(const struct host *host, enum purpose purpose, const char *text, size_t size, hwloc_topology_t *ret,
+		    struct err *err)
+{
+	struct topology_load load = {.purpose = purpose, .text = text, .size = size};
+
+	begin_load(&load, host);
+	(void)run_load(&load);
+	return end_load(&load, host, ret, err);
+}
+
+struct topology_load *topology_start_hwloc(struct host *host)
+{
+	struct topology_load *load = ARENA_NEW(host->arena, struct topology_load);
+
+	load->purpose = FOR_FACTS_OF_TREE;
+	begin_load(load, host);
+	load->in_thread = pthread_create(&load->thread, NULL, run_load, load) == 0;
+	if (!load->in_thread)
+		(void)run_load(load);
+	return load;
 }
 
 static struct cpuset cpuset_of(hwloc_const_bitmap_t bitmap)
@@ -274,10 +324,12 @@ static void gather_identity(struct host *host, hwloc_topology_t topology)
 	host_cpu_name_generation(cpu);
 }
 
-int topology_gather_hwloc(struct topology_gather *gather, const char *text, size_t size, struct err *err)
+int topology_gather_hwloc(struct topology_gather *gather, struct topology_load *started, const char *text, size_t size,
+			  struct err *err)
 {
 	CLEANUP(destroy_topology) hwloc_topology_t topology = NULL;
-	int r = load(gather->host, text ? FOR_FACTS_OF_TEXT : FOR_FACTS_OF_TREE, text, size, &topology, err);
+	int r = started ? end_load(started, gather->host, &topology, err)
+			: load_now(gather->host, FOR_FACTS_OF_TEXT, text, size, &topology, err);
 
 	if (r < 0)
 		return r;
@@ -348,7 +400,7 @@ int host_topology_export_xml(const struct host *host, char **ret_xml, size_t *re
 
 	if (host->kind != HOST_LIVE && host->kind != HOST_DIRECTORY)
 		return err_set(err, EINVAL, host->name, "only a running machine or a directory can be captured");
-	int r = load(host, FOR_CAPTURE, NULL, 0, &topology, err);
+	int r = load_now(host, FOR_CAPTURE, NULL, 0, &topology, err);
 
 	if (r < 0)
 		return r;

@@ -29,8 +29,14 @@ void topology_add_die(struct topology_gather *gather, const struct cpuset *cpus,
 void topology_add_l3(struct topology_gather *gather, const struct cpuset *cpus, int64_t size_kib);
 void topology_add_core(struct topology_gather *gather, const struct cpuset *cpus, int os_core_id);
 
-/* Source 1: hwloc on a live host or a directory; `text` NULL. With text: hwloc XML (size > 0) or synthetic (size 0). */
-int topology_gather_hwloc(struct topology_gather *gather, const char *text, size_t size, struct err *err);
+/*
+ * Source 1: hwloc. On a live host or a directory a load is started first, in a thread where there can be one; every
+ * start must be ended by topology_gather_hwloc(), which takes what was loaded, or loads `text` when `started` is NULL:
+ * hwloc XML (size > 0) or a synthetic description (size 0). The load lives in the host's arena.
+ */
+struct topology_load *topology_start_hwloc(struct host *host);
+int topology_gather_hwloc(struct topology_gather *gather, struct topology_load *started, const char *text, size_t size,
+			  struct err *err);
 
 /* Source 2: the lists in /sys/devices/system/cpu, through the door. False when there are none. */
 bool topology_gather_lists(struct topology_gather *gather);

@@ -66,6 +66,7 @@ late() {
 	# shell on the console when there is no job.
 	chroot "$tree" systemctl -q disable tuned.service irqbalance.service libvirtd.service \
 		libvirt-guests.service
+	mkdir -p "$tree/etc/systemd/system-generators"
 	ln -s /dev/null "$tree/etc/systemd/system-generators/systemd-getty-generator"
 	chroot "$tree" systemctl -q mask getty@tty1.service apt-daily.timer apt-daily-upgrade.timer \
 		dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service fstrim.timer \

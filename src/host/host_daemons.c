@@ -133,7 +133,7 @@ static void scan_processes(struct host *host)
 	bool sees_all = sys_read(host->sys, "/proc/1/comm")->state == SYS_VALUE && !fact_known(&host->os.container);
 	size_t count = host_each_process(host, look_at_process, host);
 
-	daemons->looked = count > 0;
+	daemons->looked = daemons->walked = count > 0;
 	sees_all = sees_all && count < HOST_PROCESS_LIMIT;
 	for (int i = 0; sees_all && i < daemons->count; i++)
 		if (!fact_known(&daemons->list[i].running) && !known_daemons[i].runs_once)

@@ -21,6 +21,7 @@ struct host_daemons {
 	struct daemon *list; /* all that hvtune knows of, in a fixed order */
 	int count;
 	bool looked;	     /* could running services be told at all? */
+	bool walked;	     /* the names of all processes were read for that */
 	struct fact scx_ops; /* text: name of the sched_ext scheduler that is loaded; absent when none */
 	struct host_tuned tuned;
 };

@@ -244,6 +244,10 @@ struct vm {
 	int cachetune_count;
 	const char *os_hint; /* "windows" when the file says so (libosinfo metadata, Proxmox ostype); NULL: not told */
 
+	const char **qmp_sockets; /* of a QEMU line: where it listens for clients of its monitor (QMP) */
+	int qmp_socket_count;
+	bool qmp_waits; /* there are such that may still wait for their first client: asking starts the guest */
+
 	const char **qemu_args; /* libvirt's qemu:commandline, Proxmox args: as words; NULL: none */
 	int qemu_arg_count;
 

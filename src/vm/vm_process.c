@@ -15,7 +15,8 @@ struct process {
 	struct host *host;
 	struct vm *vm;
 	int pid;
-	int named; /* threads with a name of QEMU's own */
+	int named;   /* threads with a name of QEMU's own */
+	int *silent; /* monitors that were waited for in vain, of all VMs */
 	int vcpu_room, vhost_room;
 };
 
@@ -85,24 +86,34 @@ static struct vm_vcpu *vcpu_of(struct process *process, int64_t id)
 	return &vm->vcpus[id];
 }
 
+static void set_vcpu(struct process *process, int64_t id, int tid)
+{
+	struct vm_vcpu *vcpu = vcpu_of(process, id);
+
+	if (!vcpu)
+		return;
+	vcpu->tid = tid;
+	vcpu->enabled = true;
+	vcpu->running = affinity_of(process, process->pid, tid);
+}
+
 /* "CPU 12/KVM" */
 static bool take_vcpu(struct process *process, const char *name, int tid)
 {
-	struct vm *vm = process->vm;
 	const char *number = name + strlen("CPU "), *slash = strchr(name, '/');
 	int64_t id;
 
 	if (!text_starts(name, "CPU ") || !slash ||
-	    text_int(arena_strndup(vm->arena, number, (size_t)(slash - number)), 10, &id) < 0)
+	    text_int(arena_strndup(process->vm->arena, number, (size_t)(slash - number)), 10, &id) < 0)
 		return false;
-	struct vm_vcpu *vcpu = vcpu_of(process, id);
-
-	if (vcpu) {
-		vcpu->tid = tid;
-		vcpu->enabled = true;
-		vcpu->running = affinity_of(process, process->pid, tid);
-	}
+	set_vcpu(process, id, tid);
 	return true;
+}
+
+static void set_iothread(struct process *process, struct vm_iothread *thread, int tid)
+{
+	thread->tid = tid;
+	thread->running = affinity_of(process, process->pid, tid);
 }
 
 /*
@@ -123,8 +134,7 @@ static bool take_iothread(struct process *process, const char *name, int tid)
 		if (thread->tid || !thread->name ||
 		    !(cut ? text_starts(thread->name, object) : text_equal(thread->name, object)))
 			continue;
-		thread->tid = tid;
-		thread->running = affinity_of(process, process->pid, tid);
+		set_iothread(process, thread, tid);
 		break;
 	}
 	return true;
@@ -170,14 +180,72 @@ static void take_thread(struct process *process, const char *text)
 		add_vhost(process, process->pid, (int)tid);
 }
 
+/* Do two I/O threads have names that begin with the same 12 characters, all that is left behind "IO "? */
+static bool has_names_alike(const struct vm *vm)
+{
+	const size_t kept = COMM_LENGTH - strlen("IO ");
+
+	for (int i = 0; i < vm->iothread_count; i++)
+		for (int j = 0; j < i; j++)
+			if (vm->iothreads[i].name && vm->iothreads[j].name && strlen(vm->iothreads[i].name) >= kept &&
+			    strncmp(vm->iothreads[i].name, vm->iothreads[j].name, kept) == 0)
+				return true;
+	return false;
+}
+
+static bool is_task(const struct sys_look *tasks, int tid)
+{
+	char text[16];
+
+	(void)snprintf(text, sizeof(text), "%d", tid);
+	for (size_t i = 0; i < tasks->size; i++)
+		if (text_equal(tasks->names[i], text))
+			return true;
+	return false;
+}
+
+/* What QEMU itself says of its threads; NULL, or why it does not. */
+static const char *ask(struct process *process, const struct sys_look *tasks)
+{
+	struct vm *vm = process->vm;
+	struct vm_process_threads threads = {.arena = vm->arena};
+	const char *problem = vm_ask_monitor(process->host, vm, process->silent, &threads);
+
+	for (int i = 0; i < threads.count; i++) {
+		const struct vm_process_thread *thread = &threads.list[i];
+
+		/* It may have ended since. */
+		if (!is_task(tasks, thread->tid))
+			continue;
+		if (thread->vcpu >= 0)
+			set_vcpu(process, thread->vcpu, thread->tid);
+		for (int j = 0; j < vm->iothread_count; j++)
+			if (text_equal(vm->iothreads[j].name, thread->iothread))
+				set_iothread(process, &vm->iothreads[j], thread->tid);
+	}
+	return problem;
+}
+
+/*
+ * Names cost nothing and disturb nobody, so the monitor is asked only for what they leave open: it is made for one
+ * client at a time.
+ */
 static void read_threads(struct process *process)
 {
 	const struct sys_look *tasks = sys_list(process->host->sys, "/proc/%d/task", process->pid);
+	const char *problem = NULL;
 
-	for (size_t i = 0; tasks->state == SYS_VALUE && i < tasks->size && i < THREAD_LIMIT; i++)
+	if (tasks->state != SYS_VALUE)
+		return;
+	for (size_t i = 0; i < tasks->size && i < THREAD_LIMIT; i++)
 		take_thread(process, tasks->names[i]);
-	if (tasks->state == SYS_VALUE && tasks->size > 1 && !process->named)
-		note(process, "its threads have no names (-name ...,debug-threads=on): which is a vCPU is not known");
+	if (tasks->size > 1 && (!process->named || has_names_alike(process->vm)))
+		problem = ask(process, tasks);
+	if (problem && !process->named)
+		note(process, arena_printf(process->vm->arena,
+					   "its threads have no names (-name ...,debug-threads=on), and %s: which is a "
+					   "vCPU is not known",
+					   problem));
 }
 
 /* ---- control group ---- */
@@ -358,7 +426,7 @@ static void read_memory(struct process *process)
 /* ---- the whole ---- */
 
 /* The VM of a process; NULL: it does not run QEMU, or has ended. */
-static struct vm *read_process(struct host *host, int pid)
+static struct vm *read_process(struct host *host, int pid, int *silent)
 {
 	const struct sys_look *cmdline = sys_read(host->sys, "/proc/%d/cmdline", pid);
 	char path[32];
@@ -368,7 +436,7 @@ static struct vm *read_process(struct host *host, int pid)
 	(void)snprintf(path, sizeof(path), "/proc/%d", pid);
 	if (cmdline->state != SYS_VALUE || !cmdline->size || !vm_is_qemu_program(cmdline->data))
 		return NULL;
-	struct process process = {.host = host, .pid = pid};
+	struct process process = {.host = host, .pid = pid, .silent = silent};
 
 	if (vm_read_qemu_line(path, cmdline->data, cmdline->size, &vm, &err) < 0) {
 		vm = vm_new(VM_QEMU_PROCESS, path);
@@ -388,14 +456,14 @@ static struct vm *read_process(struct host *host, int pid)
 int vm_running(struct host *host, struct arena *arena, struct vm ***ret, int *ret_count, struct err *err)
 {
 	struct vm_pids pids = {.arena = arena};
-	int count = 0;
+	int count = 0, silent = 0;
 
 	(void)err;
 	vm_find_processes(host, &pids);
 	struct vm **list = ARENA_ARRAY(arena, (size_t)pids.count + 1, struct vm *);
 
 	for (int i = 0; i < pids.count; i++) {
-		struct vm *vm = read_process(host, pids.list[i]);
+		struct vm *vm = read_process(host, pids.list[i], &silent);
 
 		if (vm)
 			list[count++] = vm;

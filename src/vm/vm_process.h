@@ -3,6 +3,9 @@
  * Owns VMs that run: the processes of QEMU on a host, whoever started them, each with its threads and where they may
  * run, its control group and the nodes that its memory lies on. Everything is read through the host's door.
  *
+ * Where names leave open which thread is what, QEMU is asked over a socket of its monitor that its command line names,
+ * if that is not libvirt's or Proxmox's and has no other client (sys_qmp.h).
+ *
  * Sources: names of QEMU's threads ("CPU 0/KVM", "IO name"), of vhost's ("vhost-PID"; a thread of QEMU since Linux 6.4,
  * a kernel thread in QEMU's control group before), numa_maps in proc(5).
  */
@@ -18,7 +21,7 @@
  *
  * They are found by KVM's directory in debugfs, which only root sees and which lists all; or in the control groups of
  * libvirt and Proxmox; or, where those have none, by the names of all processes. Where KVM is not loaded or has no
- * users only the control groups are looked at, for VMs that are emulated: some looks at nothing.
+ * users only the control groups are looked at, for VMs that are emulated, and processes whose names are known already.
  */
 int vm_running(struct host *host, struct arena *arena, struct vm ***ret, int *ret_count, struct err *err);
 

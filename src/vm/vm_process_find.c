@@ -101,10 +101,13 @@ void vm_find_processes(struct host *host, struct vm_pids *ret)
 	const struct host_kvm *kvm = &host->kvm;
 	bool idle = fact_is_number(&kvm->users, 0) || fact_is_off(&kvm->module_vendor);
 
-	/* Without KVM only libvirt's and Proxmox's groups are looked for, which costs some looks at nothing. */
+	/*
+	 * Without KVM only libvirt's and Proxmox's groups are looked for, which costs some looks at nothing; and all
+	 * processes where their names are known already.
+	 */
 	if (idle || !find_in_debugfs(host, ret)) {
 		find_in_cgroups(host, ret);
-		if (!idle && !ret->count)
+		if ((!idle || host->daemons.walked) && !ret->count)
 			(void)host_each_process(host, look_at_name, ret);
 	}
 	if (ret->count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Owns what vm_process.c and vm_process_find.c share.
+ * Owns what the files of vm_process*.c share.
  */
 #ifndef HVTUNE_VM_PROCESS_INTERNAL_H
 #define HVTUNE_VM_PROCESS_INTERNAL_H
@@ -15,5 +15,26 @@ struct vm_pids {
 
 /* The processes that may be VMs; whether they run QEMU is for the caller to see. */
 void vm_find_processes(struct host *host, struct vm_pids *ret);
+
+enum { VM_MONITORS_MAX = 4 }; /* sockets of one VM that are looked at */
+
+struct vm_process_thread {
+	int64_t vcpu;	      /* its number; -1: it is an I/O thread: */
+	const char *iothread; /* the object's id, else NULL */
+	int tid;
+};
+
+struct vm_process_threads {
+	struct arena *arena;
+	struct vm_process_thread *list; /* count */
+	int count;
+};
+
+/*
+ * What the VM's own monitor tells of its threads. NULL and *ret filled; or why not, in words that follow "and". A
+ * monitor of libvirt or Proxmox is left alone, as is one that waits for its first client. `silent` counts those that
+ * were waited for in vain, over all VMs: after two no other is asked.
+ */
+const char *vm_ask_monitor(struct host *host, const struct vm *vm, int *silent, struct vm_process_threads *ret);
 
 #endif

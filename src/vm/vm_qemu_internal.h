@@ -42,6 +42,7 @@ int qemu_fill_threads(struct qemu_reader *reader);
 int qemu_fill_disks(struct qemu_reader *reader);
 int qemu_fill_devices(struct qemu_reader *reader);
 int qemu_fill_nics(struct qemu_reader *reader);
+int qemu_fill_monitors(struct qemu_reader *reader);
 
 /* The next option of that name behind `after` (NULL: the first). NULL at the end. */
 const struct qemu_given *qemu_next(const struct qemu_reader *reader, const char *option,

@@ -33,11 +33,11 @@ static const char with_argument[] =
 static const struct {
 	const char *option, *implied;
 } with_properties[] = {
-    {"M", "type"},	    {"accel", "accel"},	   {"blockdev", "driver"}, {"cpu", "model"},   {"device", "driver"},
-    {"drive", "file"},	    {"fsdev", "fsdriver"}, {"global", NULL},	   {"m", "size"},      {"machine", "type"},
-    {"name", "guest"},	    {"net", "type"},	   {"netdev", "type"},	   {"nic", "type"},    {"numa", "type"},
-    {"object", "qom-type"}, {"overcommit", NULL},  {"rtc", "base"},	   {"smbios", "file"}, {"smp", "cpus"},
-    {"virtfs", "fsdriver"},
+    {"M", "type"},	  {"accel", "accel"}, {"blockdev", "driver"}, {"chardev", "backend"}, {"cpu", "model"},
+    {"device", "driver"}, {"drive", "file"},  {"fsdev", "fsdriver"},  {"global", NULL},	      {"m", "size"},
+    {"machine", "type"},  {"mon", "chardev"}, {"name", "guest"},      {"net", "type"},	      {"netdev", "type"},
+    {"nic", "type"},	  {"numa", "type"},   {"object", "qom-type"}, {"overcommit", NULL},   {"rtc", "base"},
+    {"smbios", "file"},	  {"smp", "cpus"},    {"virtfs", "fsdriver"},
 };
 
 /* Words that may stand in front of a command: they run it. */
@@ -244,7 +244,7 @@ int qemu_reader_read(struct qemu_reader *reader, const struct qemu_words *words,
 {
 	static int (*const fill[])(struct qemu_reader *) = {
 	    qemu_fill_machine, qemu_fill_cpu,	qemu_fill_smp,	   qemu_fill_threads, qemu_fill_cells,
-	    qemu_fill_memory,  qemu_fill_disks, qemu_fill_devices, qemu_fill_nics,
+	    qemu_fill_memory,  qemu_fill_disks, qemu_fill_devices, qemu_fill_nics,    qemu_fill_monitors,
 	};
 	int outcome = take_options(reader, words, first);
 

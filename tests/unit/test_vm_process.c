@@ -342,17 +342,171 @@ static void test_a_capture_replays_it(void **state)
 	tree_free(tree);
 }
 
+/* ---- monitors: trees have what they answered as /proc/PID/qmp ---- */
+
+#define QMP_ANSWER                                                                                                     \
+	"{\"query-cpus-fast\": [{\"cpu-index\": 1, \"thread-id\": 1002}, {\"cpu-index\": 0, \"thread-id\": 1003}, "    \
+	"{\"cpu-index\": 7, \"thread-id\": 5}], \"query-iothreads\": [{\"id\": \"iothread-scsi1\", \"thread-id\": "    \
+	"1004}, {\"id\": \"iothread-scsi0\", \"thread-id\": 1005}, {\"id\": \"other\", \"thread-id\": 1001}]}"
+
+/* A VM whose threads have the names in `names`, and a monitor; where it says that it listens is `words`. */
+static struct found find_with_monitor(struct tree *tree, const char *const names[5], const char *words)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+
+	write_cmdline(tree, MAIN,
+		      arena_printf(arena,
+				   "qemu-system-x86_64 -name web -smp 2 -object iothread,id=iothread-scsi0 "
+				   "-object iothread,id=iothread-scsi1 %s",
+				   words));
+	write_thread(tree, MAIN, MAIN, "qemu-system-x86", "0-15");
+	for (int i = 0; i < 5; i++)
+		write_thread(tree, MAIN, MAIN + 1 + i, names[i], arena_printf(arena, "%d", i + 1));
+	tree_write(tree, "/proc/1000/comm", "qemu-system-x86\n");
+	tree_write(tree, "/proc/1000/qmp", QMP_ANSWER);
+	return find(tree);
+}
+
+static const char *const unnamed[] = {"qemu-system-x86", "qemu-system-x86", "qemu-system-x86", "qemu-system-x86",
+				      "qemu-system-x86"};
+static const char *const alike[] = {"worker", "CPU 0/KVM", "CPU 1/KVM", "IO iothread-scs", "IO iothread-scs"};
+
+static void test_the_monitor_tells_threads_apart(void **state)
+{
+	struct tree *tree = machine("9\n");
+
+	(void)state;
+	struct found found = find_with_monitor(tree, unnamed, "-qmp unix:/run/web.qmp,server=on,wait=off");
+	const struct vm *vm = found.list[0];
+
+	assert_int_equal(vm->vcpu_max, 2); /* the thread of vCPU 7 is none of this process */
+	assert_int_equal(vm->vcpus[0].tid, 1003);
+	assert_list(&vm->vcpus[0].running, "3");
+	assert_int_equal(vm->vcpus[1].tid, 1002);
+	assert_list(&vm->iothreads[0].running, "5");
+	assert_list(&vm->iothreads[1].running, "4");
+	assert_int_equal(vm->note_count, 0);
+	drop(&found);
+	tree_free(tree);
+}
+
+static void test_the_monitor_tells_names_that_are_cut_alike(void **state)
+{
+	struct tree *tree = machine("9\n");
+
+	(void)state;
+	struct found found = find_with_monitor(tree, alike, "-qmp unix:/run/web.qmp,server,nowait");
+
+	/* By the names alone it would be the other way round. */
+	assert_int_equal(found.list[0]->iothreads[0].tid, 1005);
+	assert_int_equal(found.list[0]->iothreads[1].tid, 1004);
+	assert_int_equal(found.list[0]->note_count, 0);
+	drop(&found);
+	tree_free(tree);
+}
+
+static void test_monitors_that_are_not_asked(void **state)
+{
+	static const struct {
+		const char *words, *why;
+	} cases[] = {
+	    {"", "no -qmp unix:PATH,server=on,wait=off says where to ask"},
+	    {"-qmp unix:/run/web.qmp,server", "might start the guest"},
+	    {"-qmp unix:/run/web.qmp", "no -qmp"},
+	    {"-qmp tcp:localhost:4444,server,nowait", "no -qmp"},
+	    {"-monitor unix:/run/web.hmp,server,nowait", "no -qmp"},
+	    {"-chardev socket,id=m,path=/run/web.qmp,server=on,wait=off -mon chardev=m,mode=readline", "no -qmp"},
+	    {"-chardev socket,id=charmonitor,path=/var/lib/libvirt/qemu/domain-1-web/monitor.sock,server=on,wait=off "
+	     "-mon chardev=charmonitor,id=monitor,mode=control",
+	     "is libvirt's"},
+	    {"-chardev socket,id=qmp,path=/var/run/qemu-server/100.qmp,server=on,wait=off -mon "
+	     "chardev=qmp,mode=control",
+	     "is Proxmox's"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct tree *tree = machine("9\n");
+		struct found found = find_with_monitor(tree, unnamed, cases[i].words);
+
+		assert_int_equal(found.count, 1);
+		assert_false(found.list[0]->vcpus[0].running.given);
+		assert_true(has_note(found.list[0], "which is a vCPU is not known"));
+		if (!has_note(found.list[0], cases[i].why))
+			fail_msg("\"%s\" gives no reason \"%s\"", cases[i].words, cases[i].why);
+		drop(&found);
+		tree_free(tree);
+	}
+}
+
+static void test_all_forms_of_monitors(void **state)
+{
+	static const char *const forms[] = {
+	    "-qmp unix:/run/web.qmp,server,nowait",
+	    "-qmp unix:/run/web.qmp,server=on,wait=off",
+	    "-qmp-pretty unix:web.qmp,server=on,wait=off",
+	    "-chardev socket,id=m,path=/run/web.qmp,server=on,wait=off -mon chardev=m,mode=control",
+	    "-chardev socket,path=/run/web.qmp,server,nowait,id=m -mon m,mode=control,pretty=on",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(forms); i++) {
+		struct tree *tree = machine("9\n");
+		struct found found = find_with_monitor(tree, unnamed, forms[i]);
+
+		assert_int_equal(found.list[0]->vcpus[0].tid, 1003);
+		drop(&found);
+		tree_free(tree);
+	}
+}
+
+static void test_answers_that_are_none(void **state)
+{
+	static const char *const answers[] = {
+	    "", "[]", "{\"query-cpus-fast\": 3}", "{\"query-cpus-fast\": [1, {}, {\"cpu-index\": \"x\"}]}",
+	    "{\"query-cpus-fast\": [{\"cpu-index\": -1, \"thread-id\": 1001}, {\"cpu-index\": 99999999999, "
+	    "\"thread-id\": 1002}, {\"cpu-index\": 0, \"thread-id\": 99999999999}, {\"cpu-index\": 0, \"thread-id\": "
+	    "-5}]}"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(answers); i++) {
+		struct tree *tree = machine("9\n");
+
+		/* Never seen by the first look, which find_with_monitor() drops with its host. */
+		struct found first = find_with_monitor(tree, unnamed, "");
+		struct host *host = NULL;
+
+		drop(&first);
+		write_cmdline(tree, MAIN, "qemu-system-x86_64 -smp 2 -qmp unix:/run/web.qmp,server=on,wait=off");
+		tree_write(tree, "/proc/1000/qmp", answers[i]);
+		assert_int_equal(host_open(tree->root, &host, NULL), 0);
+		struct found found = {.arena = arena_new()};
+
+		assert_int_equal(vm_running(host, found.arena, &found.list, &found.count, NULL), 0);
+		assert_int_equal(found.count, 1);
+		assert_int_equal(found.list[0]->vcpus[0].tid, 0);
+		drop(&found);
+		(void)host_close(host);
+		tree_free(tree);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_a_capture_replays_it),
+	    cmocka_unit_test(test_all_forms_of_monitors),
 	    cmocka_unit_test(test_all_processes),
+	    cmocka_unit_test(test_answers_that_are_none),
 	    cmocka_unit_test(test_cgroup_v1),
 	    cmocka_unit_test(test_costs_nothing_without_vms),
 	    cmocka_unit_test(test_debugfs_lists_all),
 	    cmocka_unit_test(test_garbage),
 	    cmocka_unit_test(test_libvirt),
+	    cmocka_unit_test(test_monitors_that_are_not_asked),
 	    cmocka_unit_test(test_proxmox),
+	    cmocka_unit_test(test_the_monitor_tells_names_that_are_cut_alike),
+	    cmocka_unit_test(test_the_monitor_tells_threads_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns the knob: one thing of a machine that can be set, with how it is read, what it accepts, what moves with it, what
+ * it hurts, and whether it lasts over a reboot. A knob has points: the places that each hold one text (the governor has
+ * one for each policy). All else in this room works on points alike: plans, the journal, apply and undo.
+ */
+#ifndef HVTUNE_KNOB_H
+#define HVTUNE_KNOB_H
+
+#include "arena.h"
+#include "err.h"
+#include "sys.h"
+#include "sys_write.h"
+
+/* What the knobs of one machine work with. */
+struct knob_machine {
+	struct arena *arena; /* everything that is read lives here */
+	struct sys *sys;     /* for what there is: policies, nodes, devices */
+	struct sys_writer *writer;
+	void *libvirt; /* private to knob_libvirt*.c; NULL until it is needed */
+};
+
+/*
+ * Open `root` ("/" or NULL: this machine, else a directory that holds a machine as files). The writer is limited to the
+ * paths of the table of knobs and of hvtune's own state. `gate` may be NULL (see sys_write.h).
+ */
+int knob_machine_open(const char *root, const struct sys_write_gate *gate, struct knob_machine *ret, struct err *err);
+void knob_machine_close(struct knob_machine *machine); /* also for CLEANUP() */
+
+struct knob;
+
+/* How a point is read and written. */
+struct knob_actuator {
+	const char *name;
+	/*
+	 * The text that a point holds now, trimmed; it lives in the machine's arena. -ENOENT: the point is not there
+	 * (any more). For whole files an absent file is no error: *ret NULL.
+	 */
+	int (*get)(struct knob_machine *machine, const char *where, const char **ret, struct err *err);
+	/* Make it hold `text`; NULL for whole files: remove it. What was written may be read back in other words. */
+	int (*set)(struct knob_machine *machine, const char *where, const char *text, struct err *err);
+	/* Do two texts mean the same? NULL: equal as text or as numbers. Neither is NULL. */
+	bool (*same)(const char *a, const char *b);
+	/* Remove what a set() that was killed may have left beside the point. NULL: it leaves nothing. */
+	int (*tidy)(struct knob_machine *machine, const char *where, struct err *err);
+};
+
+struct knob_point {
+	const struct knob *knob;
+	const char *name;  /* the knob as asked for: "governor", "hugepages.2M" */
+	const char *where; /* what the actuator takes: a path, or "web1 vcpu 3" */
+	const char *label; /* what people call the point: "CPU 3", "node 0", "web1 vCPU 3"; "" when there is only one */
+	const char *old;   /* what it held; NULL: it was absent */
+	const char *new;   /* what it shall hold; NULL: absent; meaningless for guards */
+};
+
+/* A growing list of points, in an arena. */
+struct knob_points {
+	struct arena *arena;
+	struct knob_point *items;
+	size_t count, room;
+};
+
+void knob_points_add(struct knob_points *points, const struct knob_point *point);
+
+/* "governor@0-7=powersave" in its parts. `where` is NULL for all. */
+struct knob_ask {
+	const char *name, *where, *value;
+};
+
+enum knob_scope {
+	KNOB_RUNTIME, /* of the running kernel; gone after a reboot */
+	KNOB_CONFIG,  /* a file or service that lasts */
+	KNOB_BOOT,    /* of the next boot */
+	KNOB_MODULE,  /* read when a module is loaded */
+	KNOB_VM,
+	KNOB_GUEST,
+};
+
+/* What @where names. */
+enum knob_unit {
+	KNOB_OF_HOST, /* there is one point; no @where */
+	KNOB_OF_CPUS, /* a CPU list */
+	KNOB_OF_NODES,
+	KNOB_OF_NAMES, /* a name, or names with commas: a device, a VM */
+};
+
+struct knob {
+	/*
+	 * "governor"; with a '*' at the end it stands for a family, of which the rest of the name is the member:
+	 * "hugepages.*".
+	 */
+	const char *name;
+	const char *summary; /* one line */
+	const char *value;   /* the form of its value, for help: "WORD", "0-100", "kHz" */
+	enum knob_scope scope;
+	enum knob_unit unit;
+	const struct knob_actuator *actuator;
+	/*
+	 * Where its points are: a path in which '*' is the number of the CPU, node or other instance. NULL when
+	 * `expand` finds them.
+	 */
+	const char *path;
+	/*
+	 * Find the points that `ask` names, with label, and `new` for each (ask->value translated). NULL: by `path`,
+	 * with ask->value. -ENOENT: this machine has no such thing; -EINVAL: what was asked makes no sense; err says
+	 * why.
+	 */
+	int (*expand)(struct knob_machine *machine, const struct knob *knob, const struct knob_ask *ask,
+		      struct knob_points *points, struct err *err);
+	const char *choices;	/* path of the file with the words that are legal here ('*' as in path), or NULL */
+	const char *words;	/* legal words with blanks between them, where no file tells them; NULL: any */
+	int64_t least, most;	/* legal numbers, when least < most; words are legal besides */
+	int rank;		/* what is written first: lower ranks; see knob_ranks */
+	const char *moves;	/* names of knobs that may move when this is written, with blanks between them */
+	const char *appears;	/* name of the knob that can make it appear ("amd_pstate" for epp), or NULL */
+	const char *unwritable; /* a value that is only reached through another knob ("0" of dirty_bytes), or NULL */
+	const char *hole;	/* values that open a security hole, with blanks between them, or NULL */
+	const char *hurts;	/* what it costs or risks, one sentence; NULL: nothing to say */
+	const char *after;	/* what has to follow for it to act: "a reboot", "a restart of the VM"; NULL: nothing */
+	/* Further checks of a value at plan time; NULL: none. */
+	int (*check)(struct knob_machine *machine, const struct knob_point *point, struct err *err);
+};
+
+/* Does a value of this knob outlive a reboot? */
+static inline bool knob_lasts(const struct knob *knob)
+{
+	return knob->scope != KNOB_RUNTIME && knob->scope != KNOB_VM;
+}
+
+/* The order of writing. What makes others appear or resets them comes first, boot files last. */
+enum knob_ranks {
+	KNOB_RANK_DAEMON = 10, /* tuned profile: writes many of the others */
+	KNOB_RANK_SMT = 20,    /* makes CPUs come and go */
+	KNOB_RANK_DRIVER = 30, /* amd_pstate: rebuilds all policies */
+	KNOB_RANK_BOOST = 40,  /* the global one before those of policies */
+	KNOB_RANK_BOOST_CPU = 45,
+	KNOB_RANK_GOVERNOR = 50, /* before EPP: performance forces it */
+	KNOB_RANK_LIMIT = 60,
+	KNOB_RANK_EPP = 70,
+	KNOB_RANK_PLAIN = 100,
+	KNOB_RANK_PAGES = 120,
+	KNOB_RANK_FILE = 150,
+	KNOB_RANK_VM = 160,
+	KNOB_RANK_BOOT = 200,
+};
+
+/* The knobs of the table by number, in the order in which help shows them; NULL after the last. */
+const struct knob *knob_at(size_t index);
+
+/* The knob of that name or the family it is a member of; NULL when there is none. */
+const struct knob *knob_find(const char *name);
+
+/* Cut "name[@where]=value"; texts in the arena. -EINVAL with a hint. */
+int knob_ask_parse(struct arena *arena, const char *text, struct knob_ask *ret, struct err *err);
+
+/*
+ * All points that `ask` names, with their present values in `old` and what is asked in `new`. `may_appear`: points that
+ * are not there yet are taken, with `old` NULL, where the knob of that name makes them appear.
+ */
+int knob_expand(struct knob_machine *machine, const struct knob_ask *ask, bool may_appear, struct knob_points *points,
+		struct err *err);
+
+/* Is ask->value legal for the point? What `choices` says is not asked when `blind` (the driver will be another one). */
+int knob_check(struct knob_machine *machine, const struct knob_point *point, bool blind, struct err *err);
+
+/* Read a point now. As the actuator's get. */
+int knob_get(struct knob_machine *machine, const struct knob_point *point, const char **ret, struct err *err);
+
+/* Do two texts mean the same for this knob? Either may be NULL (absent). */
+bool knob_same(const struct knob *knob, const char *a, const char *b);
+
+#endif

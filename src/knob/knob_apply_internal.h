@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns what apply and undo share. */
+#ifndef HVTUNE_KNOB_APPLY_INTERNAL_H
+#define HVTUNE_KNOB_APPLY_INTERNAL_H
+
+#include "knob_apply.h"
+
+void knob_report_add(struct knob_machine *machine, struct knob_report *report, const struct knob_event *event);
+
+/*
+ * Put back what a change wrote, under the lock that the caller holds. Events are added to the report. 0, or -EIO when a
+ * point could not be put back; the journal's undo records are written here.
+ */
+int knob_put_back(struct knob_machine *machine, struct knob_change *change, struct knob_report *report,
+		  struct err *err);
+
+/* Lock the machine and read its journal. */
+int knob_begin_work(struct knob_machine *machine, struct knob_journal *ret, struct err *err);
+
+#endif

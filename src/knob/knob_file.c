@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns the actuators for files: values of the kernel's, words in brackets, CPU lists, whole files of settings. */
+#include <errno.h>
+
+#include "cpuset.h"
+#include "knob_table.h"
+#include "text.h"
+
+int knob_get_value(struct knob_machine *machine, const char *where, const char **ret, struct err *err)
+{
+	const char *data;
+	int r = sys_writer_read(machine->writer, machine->arena, where, &data, NULL, err);
+
+	/* ENODEV and ENXIO: the CPU or device behind the file has just gone. */
+	if (r == -ENODEV || r == -ENXIO || r == -ENOTDIR)
+		return -ENOENT;
+	if (r < 0)
+		return r;
+	*ret = text_trim(machine->arena, data);
+	return 0;
+}
+
+int knob_set_value(struct knob_machine *machine, const char *where, const char *text, struct err *err)
+{
+	const char *line;
+
+	if (!text)
+		return err_set(err, ENOENT, where, "was not there before and cannot be taken away");
+	line = arena_printf(machine->arena, "%s\n", text);
+	return sys_writer_set(machine->writer, where, line, strlen(line), err);
+}
+
+static int get_choice(struct knob_machine *machine, const char *where, const char **ret, struct err *err)
+{
+	const char *all, *open, *close;
+	int r = knob_get_value(machine, where, &all, err);
+
+	if (r < 0)
+		return r;
+	open = strchr(all, '[');
+	close = open ? strchr(open, ']') : NULL;
+	*ret = close ? arena_strndup(machine->arena, open + 1, (size_t)(close - open - 1)) : all;
+	return 0;
+}
+
+/* The kernel moves its brackets by itself; in a directory that holds a machine as files nobody else would. */
+static int set_choice(struct knob_machine *machine, const char *where, const char *text, struct err *err)
+{
+	const char *all, *line = "";
+	int r;
+
+	if (sys_writer_is_live(machine->writer))
+		return knob_set_value(machine, where, text, err);
+	r = knob_get_value(machine, where, &all, err);
+	if (r < 0)
+		return r;
+	for (const char *at = all; *at;) {
+		size_t skip = strspn(at, " []\n"), length = strcspn(at + skip, " []\n");
+		bool chosen = strlen(text) == length && strncmp(at + skip, text, length) == 0;
+
+		if (length)
+			line = arena_printf(machine->arena, chosen ? "%s%s[%.*s]" : "%s%s%.*s", line, *line ? " " : "",
+					    (int)length, at + skip);
+		at += skip + length;
+	}
+	return knob_set_value(machine, where, line, err);
+}
+
+static bool same_cpus(const char *a, const char *b)
+{
+	struct cpuset set_a, set_b;
+	struct err ignored = {0};
+
+	return text_equal(a, b) || (cpuset_parse(a, &set_a, &ignored) == 0 && cpuset_parse(b, &set_b, &ignored) == 0 &&
+				    cpuset_equal(&set_a, &set_b));
+}
+
+static int get_whole(struct knob_machine *machine, const char *where, const char **ret, struct err *err)
+{
+	size_t size;
+	const char *data;
+	int r = sys_writer_read(machine->writer, machine->arena, where, &data, &size, err);
+
+	if (r == -ENOENT || r == -ENOTDIR) {
+		*ret = NULL;
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	if (strlen(data) != size)
+		return err_set(err, EILSEQ, where, "is no text: a NUL stands in it");
+	*ret = data;
+	return 0;
+}
+
+static int set_whole(struct knob_machine *machine, const char *where, const char *text, struct err *err)
+{
+	return text ? sys_writer_replace(machine->writer, where, text, strlen(text), 0644, err)
+		    : sys_writer_remove(machine->writer, where, err);
+}
+
+static int tidy_whole(struct knob_machine *machine, const char *where, struct err *err)
+{
+	return sys_writer_tidy(machine->writer, where, err);
+}
+
+static bool same_bytes(const char *a, const char *b)
+{
+	return text_equal(a, b);
+}
+
+const struct knob_actuator knob_value_file = {"value", knob_get_value, knob_set_value, NULL, NULL};
+const struct knob_actuator knob_choice_file = {"choice", get_choice, set_choice, NULL, NULL};
+const struct knob_actuator knob_cpus_file = {"cpus", knob_get_value, knob_set_value, same_cpus, NULL};
+const struct knob_actuator knob_whole_file = {"file", get_whole, set_whole, same_bytes, tidy_whole};

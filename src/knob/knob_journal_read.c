@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns reading the journal back: which changes there are, how far each came, and what is damaged. */
+#include <errno.h>
+#include <jansson.h>
+
+#include "knob_journal_internal.h"
+#include "text.h"
+
+struct reading {
+	struct knob_machine *machine;
+	struct knob_journal journal;
+	size_t room;
+	unsigned damaged, first_damaged;
+};
+
+static const char *text_of(struct reading *reading, const json_t *value)
+{
+	struct arena *arena = reading->machine->arena;
+	size_t count = json_array_size(value);
+	char *bytes;
+
+	if (json_is_string(value))
+		return arena_strdup(arena, json_string_value(value));
+	if (!json_is_array(value))
+		return NULL;
+	bytes = arena_alloc(arena, count + 1);
+	for (size_t i = 0; i < count; i++)
+		bytes[i] = (char)json_integer_value(json_array_get(value, i));
+	return bytes;
+}
+
+static const char *member(struct reading *reading, const json_t *record, const char *key)
+{
+	return text_of(reading, json_object_get(record, key));
+}
+
+static struct knob_point *read_points(struct reading *reading, const json_t *list, size_t *ret_count)
+{
+	size_t count = json_array_size(list);
+	struct knob_point *points = ARENA_ARRAY(reading->machine->arena, count + 1, struct knob_point);
+
+	for (size_t i = 0; i < count; i++) {
+		const json_t *item = json_array_get(list, i);
+		struct knob_point *point = &points[i];
+
+		point->name = text_of(reading, json_array_get(item, 0));
+		point->where = text_of(reading, json_array_get(item, 1));
+		point->label = text_of(reading, json_array_get(item, 2));
+		point->old = text_of(reading, json_array_get(item, 3));
+		point->new = text_of(reading, json_array_get(item, 4));
+		if (!point->name || !point->where)
+			return NULL;
+		if (!point->label)
+			point->label = "";
+		point->knob = knob_find(point->name);
+	}
+	*ret_count = count;
+	return points;
+}
+
+static bool read_steps(struct reading *reading, const json_t *list, struct knob_change *change)
+{
+	size_t first = 0;
+
+	change->step_count = json_array_size(list);
+	change->steps = ARENA_ARRAY(reading->machine->arena, change->step_count + 1, struct knob_step);
+	change->step_states = ARENA_ARRAY(reading->machine->arena, change->step_count + 1, enum knob_step_state);
+	for (size_t i = 0; i < change->step_count; i++) {
+		json_int_t count = json_integer_value(json_array_get(list, i));
+
+		if (count < 1 || (size_t)count > change->point_count - first)
+			return false;
+		change->steps[i] = (struct knob_step){.knob = change->points[first].knob,
+						      .name = change->points[first].name,
+						      .first = first,
+						      .count = (size_t)count};
+		first += (size_t)count;
+	}
+	return first == change->point_count;
+}
+
+static struct knob_change *find_change(struct reading *reading, const json_t *record)
+{
+	json_int_t id = json_integer_value(json_object_get(record, "id"));
+
+	for (size_t i = reading->journal.count; i-- > 0;)
+		if ((json_int_t)reading->journal.changes[i].id == id)
+			return &reading->journal.changes[i];
+	return NULL;
+}
+
+static bool read_begin(struct reading *reading, const json_t *record)
+{
+	struct knob_journal *journal = &reading->journal;
+	json_int_t id = json_integer_value(json_object_get(record, "id"));
+	struct knob_change change = {.id = (unsigned)id,
+				     .boot = member(reading, record, "boot"),
+				     .time_s = json_integer_value(json_object_get(record, "time")),
+				     .what = member(reading, record, "what")};
+
+	change.points = read_points(reading, json_object_get(record, "points"), &change.point_count);
+	change.guards = read_points(reading, json_object_get(record, "guards"), &change.guard_count);
+	if (id < 1 || id > UINT32_MAX || !change.boot || !change.what || !change.points || !change.guards ||
+	    !read_steps(reading, json_object_get(record, "steps"), &change) || find_change(reading, record))
+		return false;
+	if (journal->count == reading->room) {
+		struct knob_change *larger;
+
+		reading->room = reading->room ? 2 * reading->room : 16;
+		larger = ARENA_ARRAY(reading->machine->arena, reading->room, struct knob_change);
+		if (journal->count)
+			memcpy(larger, journal->changes, journal->count * sizeof(*larger));
+		journal->changes = larger;
+	}
+	journal->changes[journal->count++] = change;
+	return true;
+}
+
+static bool read_step(struct reading *reading, const json_t *record)
+{
+	struct knob_change *change = find_change(reading, record);
+	json_int_t step = json_integer_value(json_object_get(record, "step"));
+	const char *state = member(reading, record, "state");
+
+	if (!change || step < 0 || (size_t)step >= change->step_count || !state)
+		return false;
+	change->step_states[step] = text_equal(state, "written") ? KNOB_STEP_WRITTEN : KNOB_STEP_WRITING;
+	return true;
+}
+
+static const char **read_texts(struct reading *reading, const json_t *list, size_t count)
+{
+	const char **texts;
+
+	if (!list || json_array_size(list) != count)
+		return NULL;
+	texts = ARENA_ARRAY(reading->machine->arena, count + 1, const char *);
+	for (size_t i = 0; i < count; i++)
+		texts[i] = text_of(reading, json_array_get(list, i));
+	return texts;
+}
+
+static bool read_end(struct reading *reading, const json_t *record)
+{
+	struct knob_change *change = find_change(reading, record);
+	const char *state = member(reading, record, "state");
+
+	if (!change || !state)
+		return false;
+	change->state = text_equal(state, "done") ? KNOB_CHANGE_DONE : KNOB_CHANGE_FAILED;
+	change->now = read_texts(reading, json_object_get(record, "now"), change->point_count);
+	change->moved = read_texts(reading, json_object_get(record, "moved"), change->guard_count);
+	change->why = member(reading, record, "why");
+	return true;
+}
+
+static bool read_undo(struct reading *reading, const json_t *record)
+{
+	struct knob_change *change = find_change(reading, record);
+	const char *state = member(reading, record, "state");
+
+	if (!change || !state)
+		return false;
+	change->undo_begun = true;
+	if (text_equal(state, "done"))
+		change->state = KNOB_CHANGE_UNDONE;
+	return true;
+}
+
+static const struct {
+	const char *type;
+	bool (*read)(struct reading *reading, const json_t *record);
+} record_types[] = {
+    {"begin", read_begin},
+    {"step", read_step},
+    {"end", read_end},
+    {"undo", read_undo},
+};
+
+static bool read_line(struct reading *reading, const char *line, size_t length)
+{
+	unsigned long sum;
+	char *end, digits[9];
+	json_t *record;
+	bool known = false;
+
+	if (length < 10 || line[8] != ' ')
+		return false;
+	(void)snprintf(digits, sizeof(digits), "%.8s", line);
+	sum = strtoul(digits, &end, 16);
+	if (*end || sum != knob_journal_sum(line + 9, length - 9))
+		return false;
+	record = json_loadb(line + 9, length - 9, 0, NULL);
+	for (size_t i = 0; record && i < ARRAY_SIZE(record_types); i++)
+		if (text_equal(json_string_value(json_object_get(record, "t")), record_types[i].type))
+			known = record_types[i].read(reading, record);
+	json_decref(record);
+	return known;
+}
+
+int knob_journal_read(struct knob_machine *machine, struct knob_journal *ret, struct err *err)
+{
+	struct reading reading = {.machine = machine};
+	const char *data = "";
+	size_t size = 0;
+	unsigned number = 0;
+	int r = sys_writer_read(machine->writer, machine->arena, KNOB_JOURNAL, &data, &size, err);
+
+	if (r == -ENOENT) {
+		*ret = (struct knob_journal){0};
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	for (size_t at = 0; at < size;) {
+		const char *newline = memchr(data + at, '\n', size - at);
+		size_t length = newline ? (size_t)(newline - data) - at : size - at;
+
+		number++;
+		if (!newline) {
+			/* A kill in the middle of an append: what it would have told of had not happened yet. */
+			reading.journal.torn = true;
+			break;
+		}
+		if (!read_line(&reading, data + at, length) && reading.damaged++ == 0)
+			reading.first_damaged = number;
+		at += length + 1;
+		reading.journal.whole = at;
+	}
+	if (reading.damaged)
+		reading.journal.damage =
+		    arena_printf(machine->arena, "%s: %u record%s cannot be understood, the first in line %u",
+				 KNOB_JOURNAL, reading.damaged, reading.damaged == 1 ? "" : "s", reading.first_damaged);
+	*ret = reading.journal;
+	return 0;
+}

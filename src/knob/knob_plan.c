@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns making a plan out of what was asked. */
+#include "knob_plan.h"
+
+#include <errno.h>
+
+#include "text.h"
+
+/* What was asked, expanded: the points of one ask, before they are sorted. */
+struct asked {
+	const struct knob *knob;
+	const struct knob_ask *ask;
+	struct knob_points points;
+};
+
+void knob_plan_note(struct knob_machine *machine, struct knob_plan *plan, const char *text)
+{
+	const char **larger = ARENA_ARRAY(machine->arena, plan->note_count + 1, const char *);
+
+	for (size_t i = 0; i < plan->note_count; i++) {
+		if (text_equal(plan->notes[i], text))
+			return;
+		larger[i] = plan->notes[i];
+	}
+	larger[plan->note_count++] = text;
+	plan->notes = larger;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct asked *one = *(const struct asked *const *)a, *other = *(const struct asked *const *)b;
+
+	if (one->knob->rank != other->knob->rank)
+		return one->knob->rank < other->knob->rank ? -1 : 1;
+	return one < other ? -1 : one > other;
+}
+
+/* Does one of the asks make this knob appear or rebuild its values? */
+static const struct knob_ask *renews(const struct knob_ask *asks, size_t count, const struct knob *knob)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct knob *other = knob_find(asks[i].name);
+
+		if (other && other != knob && other->rank < knob->rank &&
+		    (text_equal(knob->appears, other->name) ||
+		     (other->moves && other->rank <= KNOB_RANK_DRIVER && text_has_word(other->moves, " ", knob->name))))
+			return &asks[i];
+	}
+	return NULL;
+}
+
+static const struct knob_point *find_point(const struct knob_points *points, const struct knob_point *point)
+{
+	for (size_t i = 0; i < points->count; i++)
+		if (points->items[i].knob == point->knob && text_equal(points->items[i].where, point->where))
+			return &points->items[i];
+	return NULL;
+}
+
+static bool is_hole(const struct knob_point *point)
+{
+	return point->knob->hole && point->new &&text_has_word(point->knob->hole, " ", point->new);
+}
+
+/* Take the points of one ask into the plan: a step of those that change. */
+static int add_step(struct knob_machine *machine, struct knob_plan *plan, const struct asked *asked, bool renewed,
+		    struct err *err)
+{
+	struct knob_step *step = &plan->steps[plan->step_count];
+	const struct knob *knob = asked->knob;
+
+	*step = (struct knob_step){.knob = knob, .name = asked->ask->name, .first = plan->points.count};
+	for (size_t i = 0; i < asked->points.count; i++) {
+		const struct knob_point *point = &asked->points.items[i];
+		const struct knob_point *twice = find_point(&plan->points, point);
+		int r = knob_check(machine, point, renewed, err);
+
+		if (r < 0)
+			return r;
+		if (twice && !knob_same(knob, twice->new, point->new))
+			return err_set(err, EINVAL, point->where, "%s is asked to be both %s and %s", point->name,
+				       twice->new, point->new);
+		if (is_hole(point) && !plan->hole)
+			plan->hole = arena_printf(machine->arena, "%s=%s", point->name, point->new);
+		if (twice)
+			continue;
+		/* A value that an earlier step may move has to be written even when it is the right one now. */
+		if (!renewed && knob_same(knob, point->old, point->new))
+			knob_points_add(&plan->already, point);
+		else
+			knob_points_add(&plan->points, point);
+	}
+	step->count = plan->points.count - step->first;
+	if (step->count == 0)
+		return 0;
+	plan->step_count++;
+	if (knob->hurts)
+		knob_plan_note(machine, plan, arena_printf(machine->arena, "%s: %s", step->name, knob->hurts));
+	if (knob->after)
+		plan->follows = knob->after;
+	return 0;
+}
+
+/* What moves with the steps, and is not written by one of them, as it stands now. */
+static void add_guards(struct knob_machine *machine, struct knob_plan *plan)
+{
+	const struct knob *knob;
+
+	for (size_t i = 0; (knob = knob_at(i)); i++) {
+		const struct knob_ask all = {.name = knob->name, .value = ""};
+		struct knob_points points = {.arena = machine->arena};
+		struct err ignored = {0};
+		bool moves = false;
+
+		for (size_t step = 0; step < plan->step_count && !moves; step++)
+			moves = plan->steps[step].knob->moves &&
+				text_has_word(plan->steps[step].knob->moves, " ", knob->name);
+		if (!moves || knob_expand(machine, &all, false, &points, &ignored) < 0)
+			continue;
+		for (size_t j = 0; j < points.count; j++)
+			if (!find_point(&plan->points, &points.items[j]))
+				knob_points_add(&plan->guards, &points.items[j]);
+	}
+}
+
+int knob_plan_make(struct knob_machine *machine, const struct knob_ask *asks, size_t count, struct knob_plan *ret,
+		   struct err *err)
+{
+	struct arena *arena = machine->arena;
+	struct asked *asked = ARENA_ARRAY(arena, count + 1, struct asked);
+	const struct asked **sorted = ARENA_ARRAY(arena, count + 1, const struct asked *);
+	struct knob_plan plan = {
+	    .points.arena = arena,
+	    .guards.arena = arena,
+	    .already.arena = arena,
+	    .steps = ARENA_ARRAY(arena, count + 1, struct knob_step),
+	};
+
+	for (size_t i = 0; i < count; i++) {
+		asked[i] = (struct asked){.knob = knob_find(asks[i].name), .ask = &asks[i], .points.arena = arena};
+		bool renewed = asked[i].knob && renews(asks, count, asked[i].knob);
+		int r = knob_expand(machine, &asks[i], renewed, &asked[i].points, err);
+
+		if (r < 0)
+			return r;
+		sorted[i] = &asked[i];
+	}
+	qsort(sorted, count, sizeof(struct asked *), by_rank);
+	for (size_t i = 0; i < count; i++) {
+		int r = add_step(machine, &plan, sorted[i], renews(asks, count, sorted[i]->knob), err);
+
+		if (r < 0)
+			return r;
+	}
+	add_guards(machine, &plan);
+	*ret = plan;
+	return 0;
+}

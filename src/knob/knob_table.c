@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns the whole table of knobs, part after part. */
+#include "knob_table.h"
+
+static const struct knob *const *const parts[] = {
+    knob_table_cpu,
+    knob_table_memory,
+};
+
+const struct knob *knob_at(size_t index)
+{
+	for (size_t part = 0; part < ARRAY_SIZE(parts); part++)
+		for (const struct knob *const *knob = parts[part]; *knob; knob++)
+			if (index-- == 0)
+				return *knob;
+	return NULL;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns how the table of knobs is put together: one part for each subject, each ended by NULL. */
+#ifndef HVTUNE_KNOB_TABLE_H
+#define HVTUNE_KNOB_TABLE_H
+
+#include "knob.h"
+
+/* For actuators of their own over such a file: see struct knob_actuator. */
+int knob_get_value(struct knob_machine *machine, const char *where, const char **ret, struct err *err);
+int knob_set_value(struct knob_machine *machine, const char *where, const char *text, struct err *err);
+
+/* Actuators that more than one part uses. */
+extern const struct knob_actuator knob_value_file;  /* a file of the kernel's that holds one text */
+extern const struct knob_actuator knob_choice_file; /* "always [madvise] never": the word in brackets */
+extern const struct knob_actuator knob_cpus_file;   /* a CPU list; lists that mean the same are the same */
+extern const struct knob_actuator knob_whole_file;  /* a whole file of settings; NULL: there is none */
+
+extern const struct knob *const knob_table_cpu[];
+extern const struct knob *const knob_table_memory[];
+
+#endif

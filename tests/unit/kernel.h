@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns the kernel of a simulated machine: a directory with sysfs files, and what Linux moves when one of them is
+ * written (amd_pstate rebuilds policies, governor performance forces EPP, dirty_bytes clears dirty_ratio). It plays
+ * through the gate of the writer, which is also where a test kills the process or makes a call fail.
+ */
+#ifndef HVTUNE_TEST_KERNEL_H
+#define HVTUNE_TEST_KERNEL_H
+
+#include "knob.h"
+#include "tree.h"
+
+enum { KERNEL_CPUS = 3 };
+
+struct kernel {
+	struct tree *tree;
+	char before[4096]; /* what the file that is being written held */
+	long calls;	   /* gate passes so far, those before and those after a call */
+	long kill_at;	   /* the pass at which the process kills itself; 0: never */
+	long fail_at;	   /* the pass before a call that makes it fail, with fail_errnum; 0: never */
+	int fail_errnum;
+	const char *fail_path; /* every write of this path fails, with fail_errnum; NULL: none */
+	const char *vanish_at; /* when this path was written, CPU 1's policy is gone; NULL: never */
+};
+
+/* A machine in the state that many hosts are in: amd_pstate passive, schedutil. `mode`: its amd_pstate mode. */
+void kernel_start(struct kernel *kernel, const char *mode);
+void kernel_stop(struct kernel *kernel);
+
+/* The gate that plays it. */
+struct sys_write_gate kernel_gate(struct kernel *kernel);
+
+/* Write a file as somebody else would: with all that follows from it. */
+void kernel_write(struct kernel *kernel, const char *path, const char *value);
+void kernel_read(const struct kernel *kernel, const char *path, char *ret, size_t size);
+
+/* All files but hvtune's own, one after the other, to compare with; free() it. */
+char *kernel_dump(const struct kernel *kernel);
+
+#endif

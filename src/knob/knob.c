@@ -242,8 +242,8 @@ static int expand_by_path(struct knob_machine *machine, const struct knob *knob,
 	return 0;
 }
 
-int knob_expand(struct knob_machine *machine, const struct knob_ask *ask, bool may_appear, struct knob_points *points,
-		struct err *err)
+int knob_expand(struct knob_machine *machine, const struct knob_ask *ask, enum knob_expand which,
+		struct knob_points *points, struct err *err)
 {
 	const struct knob *knob = knob_find(ask->name);
 	size_t first = points->count, kept;
@@ -262,7 +262,9 @@ int knob_expand(struct knob_machine *machine, const struct knob_ask *ask, bool m
 
 		r = knob_get(machine, point, &point->old, &why);
 		/* A CPU that is offline has no policy, and a policy without the file says no to all of them. */
-		if (r == -ENOENT && !may_appear)
+		if (r == -ENOENT && which != KNOB_EXPAND_COMING)
+			continue;
+		if (r < 0 && which == KNOB_EXPAND_READABLE)
 			continue;
 		if (r < 0 && r != -ENOENT) {
 			*err = why;

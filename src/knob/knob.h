@@ -154,12 +154,16 @@ const struct knob *knob_find(const char *name);
 /* Cut "name[@where]=value"; texts in the arena. -EINVAL with a hint. */
 int knob_ask_parse(struct arena *arena, const char *text, struct knob_ask *ret, struct err *err);
 
-/*
- * All points that `ask` names, with their present values in `old` and what is asked in `new`. `may_appear`: points that
- * are not there yet are taken, with `old` NULL, where the knob of that name makes them appear.
- */
-int knob_expand(struct knob_machine *machine, const struct knob_ask *ask, bool may_appear, struct knob_points *points,
-		struct err *err);
+/* Which points knob_expand() takes. */
+enum knob_expand {
+	KNOB_EXPAND_THERE,    /* those that are there; one that cannot be read is an error */
+	KNOB_EXPAND_COMING,   /* also those that another knob of the plan makes appear, with `old` NULL */
+	KNOB_EXPAND_READABLE, /* those that can be read */
+};
+
+/* All points that `ask` names, with their present values in `old` and what is asked in `new`. */
+int knob_expand(struct knob_machine *machine, const struct knob_ask *ask, enum knob_expand which,
+		struct knob_points *points, struct err *err);
 
 /* Is ask->value legal for the point? What `choices` says is not asked when `blind` (the driver will be another one). */
 int knob_check(struct knob_machine *machine, const struct knob_point *point, bool blind, struct err *err);

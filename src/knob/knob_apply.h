@@ -57,7 +57,10 @@ int knob_apply(struct knob_machine *machine, const struct knob_plan *plan, const
  */
 int knob_undo(struct knob_machine *machine, unsigned id, struct knob_report *ret, struct err *err);
 
-/* The ids of changes in force, newest first; count returned. What only a reboot has undone is not in force. */
+/*
+ * The ids of changes in force, newest first; count returned. What only a reboot has undone is not in force. The array
+ * has room for one more.
+ */
 size_t knob_in_force(struct knob_machine *machine, const struct knob_journal *journal, unsigned **ret_ids);
 
 /* Is the change's boot another one than this? */

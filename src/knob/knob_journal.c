@@ -154,7 +154,9 @@ int knob_journal_begin(struct knob_machine *machine, struct knob_journal *journa
 			     (plan->points.items[i].new ? 2 * strlen(plan->points.items[i].new) : 0));
 	for (size_t i = 0; i < plan->guards.count; i++)
 		room += 2 * (strlen(plan->guards.items[i].where) + 128);
-	r = journal->torn ? sys_writer_cut(machine->writer, KNOB_JOURNAL, journal->whole, err) : 0;
+	r = knob_journal_compact(machine, journal, err);
+	if (r == 0 && journal->torn)
+		r = sys_writer_cut(machine->writer, KNOB_JOURNAL, journal->whole, err);
 	if (r == 0)
 		r = sys_writer_reserve(machine->writer, KNOB_JOURNAL, room + 128 * plan->step_count, err);
 	if (r == 0)

@@ -18,6 +18,9 @@
 #define KNOB_JOURNAL KNOB_STATE_DIR "/journal"
 #define KNOB_LOCK KNOB_STATE_DIR "/lock"
 
+/* From this size on a journal is compacted. */
+enum { KNOB_JOURNAL_LARGE = 1 << 20 };
+
 enum knob_step_state { KNOB_STEP_NOT_BEGUN, KNOB_STEP_WRITING, KNOB_STEP_WRITTEN };
 
 enum knob_change_state {
@@ -56,6 +59,12 @@ struct knob_journal {
 
 /* Read it; a missing journal is an empty one. -EIO etc. when it is there and cannot be read. */
 int knob_journal_read(struct knob_machine *machine, struct knob_journal *ret, struct err *err);
+
+/*
+ * When the journal is large, keep of it only the records of changes in force: a new file is renamed over it. Under the
+ * lock, before a new change begins.
+ */
+int knob_journal_compact(struct knob_machine *machine, struct knob_journal *journal, struct err *err);
 
 /* The boot id of the running kernel ("" when the root is no running machine and tells none). */
 const char *knob_boot_id(struct knob_machine *machine);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <jansson.h>
 
+#include "knob_apply.h"
 #include "knob_journal_internal.h"
 #include "text.h"
 
@@ -233,4 +234,56 @@ int knob_journal_read(struct knob_machine *machine, struct knob_journal *ret, st
 				 KNOB_JOURNAL, reading.damaged, reading.damaged == 1 ? "" : "s", reading.first_damaged);
 	*ret = reading.journal;
 	return 0;
+}
+
+static json_int_t id_of_line(const char *line, size_t length)
+{
+	json_t *record = length > 9 ? json_loadb(line + 9, length - 9, 0, NULL) : NULL;
+	json_int_t id = json_integer_value(json_object_get(record, "id"));
+
+	json_decref(record);
+	return id;
+}
+
+static bool is_kept(const unsigned *ids, size_t count, json_int_t id)
+{
+	for (size_t i = 0; i < count; i++)
+		if ((json_int_t)ids[i] == id)
+			return true;
+	return false;
+}
+
+int knob_journal_compact(struct knob_machine *machine, struct knob_journal *journal, struct err *err)
+{
+	const char *data = "";
+	unsigned *ids;
+	size_t size = 0, kept = 0, count = knob_in_force(machine, journal, &ids);
+	char *lines;
+	int r;
+
+	if (journal->whole < KNOB_JOURNAL_LARGE)
+		return 0;
+	r = sys_writer_read(machine->writer, machine->arena, KNOB_JOURNAL, &data, &size, err);
+	if (r < 0)
+		return r;
+	/* The newest change stays in any case: ids go on from it. */
+	if (journal->count)
+		ids[count++] = journal->changes[journal->count - 1].id;
+	lines = arena_alloc(machine->arena, size + 1);
+	for (size_t at = 0; at < journal->whole;) {
+		const char *newline = memchr(data + at, '\n', size - at);
+		size_t length = newline ? (size_t)(newline - data) - at : size - at;
+
+		if (newline && is_kept(ids, count, id_of_line(data + at, length))) {
+			memcpy(lines + kept, data + at, length + 1);
+			kept += length + 1;
+		}
+		at += length + 1;
+	}
+	r = sys_writer_replace(machine->writer, KNOB_JOURNAL, lines, kept, 0600, err);
+	if (r == 0) {
+		journal->whole = kept;
+		journal->torn = false;
+	}
+	return r;
 }

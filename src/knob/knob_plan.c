@@ -115,7 +115,7 @@ static void add_guards(struct knob_machine *machine, struct knob_plan *plan)
 		for (size_t step = 0; step < plan->step_count && !moves; step++)
 			moves = plan->steps[step].knob->moves &&
 				text_has_word(plan->steps[step].knob->moves, " ", knob->name);
-		if (!moves || knob_expand(machine, &all, false, &points, &ignored) < 0)
+		if (!moves || knob_expand(machine, &all, KNOB_EXPAND_READABLE, &points, &ignored) < 0)
 			continue;
 		for (size_t j = 0; j < points.count; j++)
 			if (!find_point(&plan->points, &points.items[j]))
@@ -139,7 +139,8 @@ int knob_plan_make(struct knob_machine *machine, const struct knob_ask *asks, si
 	for (size_t i = 0; i < count; i++) {
 		asked[i] = (struct asked){.knob = knob_find(asks[i].name), .ask = &asks[i], .points.arena = arena};
 		bool renewed = asked[i].knob && renews(asks, count, asked[i].knob);
-		int r = knob_expand(machine, &asks[i], renewed, &asked[i].points, err);
+		int r = knob_expand(machine, &asks[i], renewed ? KNOB_EXPAND_COMING : KNOB_EXPAND_THERE,
+				    &asked[i].points, err);
 
 		if (r < 0)
 			return r;

@@ -66,7 +66,21 @@ static bool same_epp(const char *a, const char *b)
 	return text_equal(a, b) || number[0] == number[1];
 }
 
-static const struct knob_actuator epp_file = {"epp", knob_get_value, knob_set_value, same_epp, NULL};
+/*
+ * A raw value that is no word's reads back as EINVAL: it is the firmware's own, which the driver kept at its start and
+ * puts back when "default" is written (amd_pstate: epp_default).
+ */
+static int get_epp(struct knob_machine *machine, const char *where, const char **ret, struct err *err)
+{
+	int r = knob_get_value(machine, where, ret, err);
+
+	if (r != -EINVAL)
+		return r;
+	*ret = "default";
+	return 0;
+}
+
+static const struct knob_actuator epp_file = {"epp", get_epp, knob_set_value, same_epp, NULL};
 
 static const struct knob epp = {
     .name = "epp",

@@ -76,7 +76,7 @@ static bool is_ours(const struct knob_change *change, const struct goal *goal, s
 }
 
 static void find_target(struct knob_machine *machine, const struct knob_change *change, struct goal *goal, size_t index,
-			bool is_guard)
+			bool is_guard, bool rebooted)
 {
 	const struct knob_point *point = goal->point;
 	size_t step = 0;
@@ -90,7 +90,7 @@ static void find_target(struct knob_machine *machine, const struct knob_change *
 		goal->why = "this hvtune knows no such knob";
 		return;
 	}
-	if (knob_other_boot(machine, change) && !knob_lasts(point->knob)) {
+	if (rebooted && !knob_lasts(point->knob)) {
 		goal->outcome = KNOB_GONE;
 		goal->why = "the reboot has put it back";
 		return;
@@ -223,7 +223,7 @@ int knob_put_back(struct knob_machine *machine, struct knob_change *change, stru
 	struct goal *goals = ARENA_ARRAY(machine->arena, count + 1, struct goal);
 	struct goal **sorted = ARENA_ARRAY(machine->arena, count + 1, struct goal *);
 	struct err journal_err = {0};
-	bool again = change->undo_begun;
+	bool again = change->undo_begun, rebooted = knob_other_boot(machine, change);
 	int r;
 
 	for (size_t i = 0; i < count; i++) {
@@ -232,7 +232,7 @@ int knob_put_back(struct knob_machine *machine, struct knob_change *change, stru
 
 		goals[i].point = is_guard ? &change->guards[index] : &change->points[index];
 		goals[i].order = i;
-		find_target(machine, change, &goals[i], index, is_guard);
+		find_target(machine, change, &goals[i], index, is_guard, rebooted);
 		if (goals[i].watched)
 			sorted[watched++] = &goals[i];
 	}
@@ -261,7 +261,7 @@ static bool in_force(struct knob_machine *machine, const struct knob_change *cha
 
 size_t knob_in_force(struct knob_machine *machine, const struct knob_journal *journal, unsigned **ret_ids)
 {
-	unsigned *ids = ARENA_ARRAY(machine->arena, journal->count + 1, unsigned);
+	unsigned *ids = ARENA_ARRAY(machine->arena, journal->count + 2, unsigned);
 	size_t count = 0;
 
 	for (size_t i = journal->count; i-- > 0;)

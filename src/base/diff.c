@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "text.h"
 
 enum {
 	AROUND = 3,	     /* lines of context */
@@ -148,7 +149,8 @@ void diff_unified(FILE *out, const char *before_name, const char *after_name, co
 		if (c.steps[i].kind == ' ')
 			continue;
 		if (!printed++)
-			(void)fprintf(out, "--- %s\n+++ %s\n", before_name, after_name);
+			(void)fprintf(out, "--- %s\n+++ %s\n", text_visible(arena, before_name),
+				      text_visible(arena, after_name));
 		/* Changes with no more than twice the context between them are one hunk. */
 		for (int j = i + 1; j < c.count && quiet <= 2 * AROUND; j++) {
 			quiet = c.steps[j].kind == ' ' ? quiet + 1 : 0;

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "text.h"
+
 static void PRINTF_LIKE(3, 0) fill_text(char *ret_text, size_t size, const char *format, va_list arguments)
 {
 	(void)vsnprintf(ret_text, size, format, arguments);
@@ -57,8 +59,7 @@ int err_hint(struct err *err, const char *format, ...)
 
 static void print_clean(FILE *out, const char *text)
 {
-	for (; *text; text++)
-		(void)fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, out);
+	text_put(out, text, strlen(text));
 }
 
 void err_print(FILE *out, const struct err *err)

@@ -45,9 +45,9 @@ int term_columns(const char *text)
 {
 	int columns = 0;
 
-	/* Every character that hvtune prints is one column wide; continuation bytes are none. */
-	for (; *text; text++)
-		columns += ((unsigned char)*text & 0xc0) != 0x80;
+	/* Every character that hvtune prints is one column wide, and so is the mark for one that it does not. */
+	for (bool visible; *text; columns++)
+		text += text_character(text, &visible);
 	return columns;
 }
 
@@ -97,8 +97,8 @@ void term_flow(const struct term *term, int indent, bool started, const char *te
 
 		if (!length)
 			break;
-		for (size_t i = 0; i < length; i++)
-			columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+		for (size_t i = 0; i < length; columns++)
+			i += text_character(text + i, &(bool){0});
 		if (!first && column + 1 + columns > limit) {
 			(void)fprintf(term->out, "\n%*s", indent, "");
 			column = indent;
@@ -106,8 +106,7 @@ void term_flow(const struct term *term, int indent, bool started, const char *te
 			(void)fputc(' ', term->out);
 			column++;
 		}
-		for (size_t i = 0; i < length; i++)
-			(void)fputc((unsigned char)text[i] < 0x20 || text[i] == 0x7f ? '?' : text[i], term->out);
+		text_put(term->out, text, length);
 		column += columns;
 		text += length;
 	}

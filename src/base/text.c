@@ -138,6 +138,76 @@ int text_distance(const char *a, const char *b)
 	return rows[length_a % 3][length_b];
 }
 
+/* How many bytes a well-formed character takes (RFC 3629); 0 for what is none. */
+static size_t utf8_length(const unsigned char *at)
+{
+	size_t length = at[0] < 0x80   ? 1
+			: at[0] < 0xc2 ? 0
+			: at[0] < 0xe0 ? 2
+			: at[0] < 0xf0 ? 3
+			: at[0] < 0xf5 ? 4
+				       : 0;
+
+	for (size_t i = 1; i < length; i++)
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+	/* Longer forms than needed, surrogates, and what is beyond U+10FFFF. */
+	if ((at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] >= 0xa0) || (at[0] == 0xf0 && at[1] < 0x90) ||
+	    (at[0] == 0xf4 && at[1] >= 0x90))
+		return 0;
+	return length;
+}
+
+size_t text_character(const char *at, bool *ret_visible)
+{
+	const unsigned char *bytes = (const unsigned char *)at;
+	size_t length = utf8_length(bytes);
+	bool control = bytes[0] < 0x20 || bytes[0] == 0x7f || (bytes[0] == 0xc2 && bytes[1] < 0xa0);
+	/* U+200E, U+200F; U+202A to U+202E; U+2066 to U+2069 */
+	bool turns = length == 3 && bytes[0] == 0xe2 &&
+		     ((bytes[1] == 0x80 && (bytes[2] == 0x8e || bytes[2] == 0x8f)) ||
+		      (bytes[1] == 0x80 && bytes[2] >= 0xaa && bytes[2] <= 0xae) ||
+		      (bytes[1] == 0x81 && bytes[2] >= 0xa6 && bytes[2] <= 0xa9));
+
+	/* U+FFFE and U+FFFF: no characters, and forbidden in XML */
+	bool none = length == 3 && bytes[0] == 0xef && bytes[1] == 0xbf && bytes[2] >= 0xbe;
+
+	*ret_visible = length && !control && !turns && !none;
+	return MAX_OF(length, 1);
+}
+
+void text_put(FILE *out, const char *text, size_t length)
+{
+	for (size_t step, at = 0; at < length && text[at]; at += step) {
+		bool visible;
+
+		step = text_character(text + at, &visible);
+		if (visible && step <= length - at)
+			(void)fwrite(text + at, 1, step, out);
+		else
+			(void)fputc('?', out);
+	}
+}
+
+const char *text_visible(struct arena *arena, const char *text)
+{
+	char *copy = arena_strdup(arena, text), *to = copy;
+
+	while (*text) {
+		bool visible;
+		size_t step = text_character(text, &visible);
+
+		if (visible)
+			memcpy(to, text, step);
+		else
+			*to = '?';
+		to += visible ? step : 1;
+		text += step;
+	}
+	*to = '\0';
+	return copy;
+}
+
 int text_compare_natural(const void *a, const void *b)
 {
 	return strverscmp(*(const char *const *)a, *(const char *const *)b);

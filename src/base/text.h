@@ -5,6 +5,7 @@
 #ifndef HVTUNE_TEXT_H
 #define HVTUNE_TEXT_H
 
+#include <stdio.h>
 #include <string.h>
 
 #include "arena.h"
@@ -42,6 +43,19 @@ const char *text_khz(struct arena *arena, int64_t khz);
 
 /* How many single-letter edits (insert, delete, replace, swap of neighbours) turn one word into the other. */
 int text_distance(const char *a, const char *b);
+
+/*
+ * The length in bytes of the UTF-8 character at `at`, which is not the end of the text: 1 for a byte that begins none.
+ * *ret_visible: it may be shown to a person. Bytes that are no UTF-8, control characters (U+0080 to U+009F too, which
+ * terminals obey) and those that turn the direction of writing may not.
+ */
+size_t text_character(const char *at, bool *ret_visible);
+
+/* Print foreign text: a '?' stands for what may not be shown. */
+void text_put(FILE *out, const char *text, size_t length);
+
+/* The same as a text. */
+const char *text_visible(struct arena *arena, const char *text);
 
 /* Order names with numbers as people do: node2 before node10. For qsort on const char *. */
 int text_compare_natural(const void *a, const void *b);

@@ -118,7 +118,7 @@ static int lint_one(const struct cli *cli, struct host *host, const char *path, 
 		json_object_set_new(*ret_json, "path", json_string(linted.subject.path));
 	} else {
 		if (cli->argument_count > 1)
-			(void)fprintf(cli->out.out, "%s:\n", linted.subject.path);
+			(void)fprintf(cli->out.out, "%s:\n", text_visible(host->arena, linted.subject.path));
 		report_findings(&cli->out, host, NULL, result, cli_given(cli, OPTION_ALL));
 	}
 	return result->count_by_severity[ADVISE_FAIL] + result->count_by_severity[ADVISE_WARN] ? EXIT_FINDINGS

@@ -211,7 +211,7 @@ static int print_change(struct placing *placing, int index, FILE *out, struct er
 
 	if (placing->form == FORM_XML || placing->form == FORM_DIFF)
 		return print_xml(placing, index, out, err);
-	(void)fprintf(out, "# %s\n", vm_write_comment(placing->inputs->arena, layout->name));
+	(void)fprintf(out, "# %s\n", text_visible(placing->inputs->arena, layout->name));
 	if (placing->form == FORM_VIRSH)
 		vm_write_virsh(out, layout, vm);
 	else if (placing->form == FORM_QM)

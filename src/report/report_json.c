@@ -8,10 +8,15 @@
 
 json_t *report_json_text(const char *text)
 {
-	json_t *json = text ? json_string(text) : NULL;
+	json_t *json = text ? json_string(text) : json_null();
 
-	/* Foreign texts need not be UTF-8. */
-	return json ? json : text ? json_string("(not UTF-8)") : json_null();
+	/* Foreign texts need not be UTF-8: what can be read of them is kept. */
+	if (!json) {
+		CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+
+		json = json_string(text_visible(arena, text));
+	}
+	return json;
 }
 
 json_t *report_json_fact(const struct fact *fact)

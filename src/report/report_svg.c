@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "term.h"
+#include "text.h"
 
 /*
  * Colours carry a meaning each: tints are nodes, blue-grey boxes L3 groups, amber the large L3, green preferred cores,
@@ -44,26 +45,10 @@ static const char style[] =
     "<rect width=\"6\" height=\"6\" fill=\"#fff7ed\"/><rect width=\"2\" height=\"6\" "
     "fill=\"#fbd3a8\"/></pattern></defs>\n";
 
-/* The length of a well-formed UTF-8 character of up to three bytes that XML allows, 0 otherwise. */
-static size_t character_length(const unsigned char *at)
-{
-	if (at[0] < 0x80)
-		return at[0] >= 0x20 && at[0] != 0x7f;
-	if (at[0] < 0xc2 || at[0] >= 0xf0 || (at[1] & 0xc0) != 0x80)
-		return 0;
-	if (at[0] < 0xe0)
-		return 2;
-	/* Longer forms than needed, surrogates, and U+FFFE and U+FFFF are no characters of XML. */
-	bool refused = (at[0] == 0xe0 && at[1] < 0xa0) || (at[0] == 0xed && at[1] >= 0xa0) ||
-		       (at[0] == 0xef && at[1] == 0xbf && at[2] >= 0xbe);
-
-	return (at[2] & 0xc0) == 0x80 && !refused ? 3 : 0;
-}
-
 static void put_escaped(FILE *out, const char *text)
 {
-	for (const unsigned char *at = (const unsigned char *)text; *at;) {
-		size_t length = character_length(at);
+	for (const char *at = text; *at;) {
+		size_t length = text_character(at, &(bool){0});
 		const char *name = *at == '&'	? "&amp;"
 				   : *at == '<' ? "&lt;"
 				   : *at == '>' ? "&gt;"
@@ -72,11 +57,9 @@ static void put_escaped(FILE *out, const char *text)
 
 		if (name)
 			(void)fputs(name, out);
-		else if (length)
-			(void)fwrite(at, 1, length, out);
 		else
-			(void)fputc('?', out);
-		at += length ? length : 1;
+			text_put(out, at, length);
+		at += length;
 	}
 }
 

@@ -82,6 +82,25 @@ const char *vm_layout_restart(struct arena *arena, const struct vm_layout *layou
 	return text;
 }
 
+/* What must not reach a terminal raw, as $'...' of bash, zsh and POSIX of 2024 writes it. */
+static const char *escaped_for_shell(struct arena *arena, const char *text)
+{
+	char *escaped = arena_alloc(arena, strlen("$''") + 4 * strlen(text) + 1), *end = stpcpy(escaped, "$'");
+
+	while (*text) {
+		bool visible;
+		size_t length = text_character(text, &visible);
+
+		if (visible && (*text == '\'' || *text == '\\'))
+			*end++ = '\\';
+		for (size_t i = 0; i < length; i++)
+			end += visible ? sprintf(end, "%c", text[i]) : sprintf(end, "\\%03o", (unsigned char)text[i]);
+		text += length;
+	}
+	(void)stpcpy(end, "'");
+	return escaped;
+}
+
 const char *vm_write_shell(struct arena *arena, const char *text)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.,/:=@%+";
@@ -89,6 +108,8 @@ const char *vm_write_shell(struct arena *arena, const char *text)
 
 	if (*text && *text != '-' && strspn(text, plain) == strlen(text))
 		return text;
+	if (!text_equal(text_visible(arena, text), text))
+		return escaped_for_shell(arena, text);
 	for (const char *at = text; *at;) {
 		size_t length = strcspn(at, "'");
 
@@ -96,15 +117,6 @@ const char *vm_write_shell(struct arena *arena, const char *text)
 		at += length + (at[length] == '\'');
 	}
 	return arena_printf(arena, "%s'", quoted);
-}
-
-const char *vm_write_comment(struct arena *arena, const char *text)
-{
-	char *line = arena_strdup(arena, text);
-
-	for (char *at = line; *at; at++)
-		*at = (unsigned char)*at < ' ' || *at == 127 ? '?' : *at;
-	return line;
 }
 
 const char *vm_write_xml(struct arena *arena, const char *text)
@@ -115,7 +127,7 @@ const char *vm_write_xml(struct arena *arena, const char *text)
 	} entities[] = {{'&', "&amp;"}, {'<', "&lt;"}, {'>', "&gt;"}, {'\'', "&apos;"}, {'"', "&quot;"}};
 	char *escaped = arena_alloc(arena, strlen(text) * strlen("&quot;") + 1), *end = escaped;
 
-	for (const char *at = text; *at; at++) {
+	for (const char *at = text_visible(arena, text); *at; at++) {
 		const char *entity = NULL;
 
 		for (size_t i = 0; i < ARRAY_SIZE(entities); i++)
@@ -124,7 +136,7 @@ const char *vm_write_xml(struct arena *arena, const char *text)
 		if (entity)
 			end = stpcpy(end, entity);
 		else
-			*end++ = (unsigned char)*at < ' ' ? '?' : *at;
+			*end++ = *at;
 	}
 	*end = '\0';
 	return escaped;

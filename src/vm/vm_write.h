@@ -48,9 +48,6 @@ const char *vm_layout_restart(struct arena *arena, const struct vm_layout *layou
 /* All CPUs of all pins. */
 struct cpuset vm_layout_cpus(const struct vm_layout *layout);
 
-/* A foreign text for a comment of the shell: on one line, control characters as '?'. */
-const char *vm_write_comment(struct arena *arena, const char *text);
-
 /* virsh vcpupin, emulatorpin, iothreadpin and numatune, with --live as well where the VM runs. */
 void vm_write_virsh(FILE *out, const struct vm_layout *layout, const struct vm *vm);
 

@@ -343,8 +343,13 @@ class Forms(Test):
         self.assertRegex(done.out, r">A \d+<")
 
     def test_a_name_cannot_leave_its_comment(self):
-        out = place("--new", "4vcpu,name=a\nreboot", "--format", "qemu").out
-        self.assertNotRegex(out, r"(?m)^reboot")
+        text = domain().replace("<name>db</name>", "<name>a&#10;reboot&#x202e;</name>")
+        for form in ("qemu", "virsh", "qm", "diff", "text", "xml"):
+            out = place("--file", "-", "--format", form, stdin=text).out
+            self.assertIn("a", out)
+            self.assertNotRegex(out, r"(?m)^reboot|\u202e")
+        self.assertIn("virsh vcpupin $'a\\012reboot\\342\\200\\256' 0",
+                      place("--file", "-", "--format", "virsh", stdin=text).out)
 
 
 class Refused(Test):

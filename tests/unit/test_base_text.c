@@ -101,6 +101,37 @@ static void test_trim(void **state)
 	assert_string_equal(text_trim(arena, " \n"), "");
 }
 
+static void test_what_may_be_shown(void **state)
+{
+	static const struct {
+		const char *text, *shown;
+	} cases[] = {
+	    {"", ""},
+	    {"web 1 \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "web 1 \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"},
+	    {"\x1b[31m\t\r\n\x7f", "?[31m????"},
+	    {"\xc2\x9b\xc2\xa0", "?\xc2\xa0"}, /* U+009B begins an escape sequence, U+00A0 is a space */
+	    {"\xff\xc3 \xe2\x82", "?? ??"},    /* no UTF-8, cut short */
+	    {"\xc0\xaf\xe0\x80\xaf\xf0\x80\x80\xaf", "?????????"}, /* longer than needed */
+	    {"\xed\xa0\x80\xf4\x90\x80\x80", "???????"},	   /* a surrogate, beyond the last */
+	    {"\xe2\x80\xae\xe2\x81\xa9\xe2\x80\x8e", "???"},	   /* turns of direction */
+	    {"\xef\xbf\xbf\xef\xbf\xbd", "?\xef\xbf\xbd"},
+	};
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(base_free) char *put = NULL;
+		size_t size;
+		FILE *out = open_memstream(&put, &size);
+
+		assert_non_null(out);
+		text_put(out, cases[i].text, strlen(cases[i].text));
+		(void)fclose(out);
+		assert_string_equal(put, cases[i].shown);
+		assert_string_equal(text_visible(arena, cases[i].text), cases[i].shown);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -111,6 +142,7 @@ int main(void)
 	    cmocka_unit_test(test_distance),
 	    cmocka_unit_test(test_natural_order),
 	    cmocka_unit_test(test_trim),
+	    cmocka_unit_test(test_what_may_be_shown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,28 +1,74 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Owns writing the picture that --svg asks for. */
 #include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "text.h"
 
+/* A file that we make, or one that is there (a pipe, a device, an older picture). */
+static int open_picture(const char *path, bool *ret_ours)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+	*ret_ours = fd >= 0;
+	return fd < 0 && errno == EEXIST ? open(path, O_WRONLY | O_TRUNC | O_CLOEXEC) : fd;
+}
+
+/* 0 or a positive errno. */
+static int write_all(int fd, const char *data, size_t size)
+{
+	while (size) {
+		ssize_t written = write(fd, data, size);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return errno;
+		data += written;
+		size -= (size_t)written;
+	}
+	return 0;
+}
+
+static int write_file(const char *path, const char *data, size_t size)
+{
+	struct err err = {0};
+	bool ours;
+	int fd = open_picture(path, &ours);
+	int errnum = fd < 0 ? errno : write_all(fd, data, size);
+
+	if (fd >= 0 && close(fd) < 0 && !errnum)
+		errnum = errno;
+	if (!errnum)
+		return EXIT_FINE;
+	/* Half a picture is none. */
+	if (fd >= 0 && ours)
+		(void)unlink(path);
+	(void)err_set(&err, errnum, path, "cannot write the picture: %s", strerror(errnum));
+	return cli_fail(&err);
+}
+
 int cli_write_picture(const struct cli *cli, int (*write)(FILE *out, const void *what), const void *what)
 {
 	const char *path = cli->values[OPTION_SVG];
-	bool to_stdout = text_equal(path, "-");
+	CLEANUP(base_free) char *data = NULL;
+	size_t size = 0;
+	CLEANUP(base_fclose) FILE *out = open_memstream(&data, &size);
 	struct err err = {0};
-	FILE *out = to_stdout ? stdout : fopen(path, "we");
 
-	if (!out) {
-		(void)err_set(&err, errno, path, "cannot write the picture: %s", strerror(errno));
-		return cli_fail(&err);
-	}
+	if (!out)
+		err_no_memory();
 	int r = write(out, what);
 
-	if (!to_stdout && fclose(out) != 0 && r == 0)
-		r = -errno;
 	if (r < 0) {
 		(void)err_set(&err, -r, path, "cannot write the picture: %s", strerror(-r));
 		return cli_fail(&err);
 	}
+	base_fclose(&out);
+	if (!text_equal(path, "-"))
+		return write_file(path, data, size);
+	(void)fwrite(data, 1, size, stdout);
 	return EXIT_FINE;
 }

@@ -97,7 +97,9 @@ int sys_capture_check(const char *path, bool overwrite, struct err *err)
 
 static int archive_failed(const struct writer *writer)
 {
-	const char *why = archive_error_string(writer->archive);
+	/* libarchive's own words for what the system refused are "Write error". */
+	const int errnum = archive_errno(writer->archive);
+	const char *why = errnum > 0 ? strerror(errnum) : archive_error_string(writer->archive);
 
 	return err_set(writer->err, EIO, writer->error_path, "cannot write: %s", why ? why : "unknown reason");
 }
@@ -279,67 +281,134 @@ static int write_archive(struct writer *writer, int fd)
 
 /* ---- the file ---- */
 
-/* A new file beside the archive to be, which only the user can read. */
-static int open_temporary(const char *path, char *name, size_t room, struct err *err)
+/* What is written to before it has its name. */
+struct output {
+	int fd;
+	char temporary[4096]; /* "" where it has no name at all, and is gone with us whatever ends us */
+};
+
+static void draw_name(const char *path, char *name, size_t room)
 {
-	for (int i = 0; i < 8; i++) {
-		uint32_t number = 0;
+	uint32_t number = 0;
 
-		(void)!getrandom(&number, sizeof(number), 0);
-		if (snprintf(name, room, "%s.%08x.part", path, number) >= (int)room)
-			return err_set(err, ENAMETOOLONG, path, "cannot write there: the name is too long");
-		int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	(void)!getrandom(&number, sizeof(number), 0);
+	(void)snprintf(name, room, "%s.%08x.part", path, number);
+}
 
-		if (fd >= 0)
-			return fd;
-		if (errno != EEXIST)
+/* How a file without a name is found, to give it one. */
+static void path_of_open(int fd, char name[static 32])
+{
+	(void)snprintf(name, 32, "/proc/self/fd/%d", fd);
+}
+
+/* -1 where the file system has no such files, or /proc is not there to name one by. */
+static int open_nameless(const char *path)
+{
+	char folder[4096], name[32];
+	const char *slash = strrchr(path, '/');
+	int length = slash ? (int)(slash - path) + 1 : 0;
+
+	if (snprintf(folder, sizeof(folder), "%.*s.", length, path) >= (int)sizeof(folder))
+		return -1;
+	int fd = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+
+	if (fd < 0)
+		return -1;
+	path_of_open(fd, name);
+	if (access(name, F_OK) == 0)
+		return fd;
+	(void)close(fd);
+	return -1;
+}
+
+/* A new file where the archive is to be, which only the user can read. */
+static int open_output(const char *path, struct output *output, struct err *err)
+{
+	/* The name of the longest temporary file must fit too. */
+	if (strlen(path) + 32 > sizeof(output->temporary))
+		return err_set(err, ENAMETOOLONG, path, "cannot write there: the name is too long");
+	output->temporary[0] = '\0';
+	output->fd = open_nameless(path);
+	for (int i = 0; output->fd < 0 && i < 8; i++) {
+		draw_name(path, output->temporary, sizeof(output->temporary));
+		output->fd = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (output->fd < 0 && errno != EEXIST)
 			break;
 	}
-	return err_set(err, errno, path, "cannot write there: %s", strerror(errno));
+	return output->fd < 0 ? err_set(err, errno, path, "cannot write there: %s", strerror(errno)) : 0;
+}
+
+static int name_nameless(struct output *output, const struct capture_request *request)
+{
+	char name[32];
+
+	path_of_open(output->fd, name);
+	if (!request->overwrite)
+		return linkat(AT_FDCWD, name, AT_FDCWD, request->path, AT_SYMLINK_FOLLOW);
+	/* A link takes no other's place, a name does. */
+	draw_name(request->path, output->temporary, sizeof(output->temporary));
+	if (linkat(AT_FDCWD, name, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW) < 0) {
+		output->temporary[0] = '\0';
+		return -1;
+	}
+	return rename(output->temporary, request->path);
+}
+
+static int rename_new(const char *temporary, const char *path)
+{
+	int r = renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE);
+
+	/* Some file systems know no such rename. */
+	if (r < 0 && (errno == EINVAL || errno == ENOSYS)) {
+		r = link(temporary, path);
+		if (r == 0)
+			(void)unlink(temporary);
+	}
+	return r;
 }
 
 /* Give the file its name; without `overwrite` never in the place of another that came meanwhile. */
-static int give_name(const char *temporary, const struct capture_request *request, struct err *err)
+static int give_name(struct output *output, const struct capture_request *request, struct err *err)
 {
-	int r;
+	int r = !output->temporary[0] ? name_nameless(output, request)
+		: request->overwrite  ? rename(output->temporary, request->path)
+				      : rename_new(output->temporary, request->path);
 
-	if (request->overwrite) {
-		r = rename(temporary, request->path);
-	} else {
-		r = renameat2(AT_FDCWD, temporary, AT_FDCWD, request->path, RENAME_NOREPLACE);
-		/* Some file systems know no such rename. */
-		if (r < 0 && (errno == EINVAL || errno == ENOSYS)) {
-			r = link(temporary, request->path);
-			if (r == 0)
-				(void)unlink(temporary);
-		}
-	}
-	if (r < 0 && errno == EEXIST)
-		return exists(request->path, err);
-	return r < 0 ? err_set(err, errno, request->path, "cannot write there: %s", strerror(errno)) : 0;
+	if (r == 0)
+		return 0;
+	return errno == EEXIST ? exists(request->path, err)
+			       : err_set(err, errno, request->path, "cannot write there: %s", strerror(errno));
 }
 
-/* `temporary` NULL: to standard output, where there is nothing to name. */
-static int write_file(struct writer *writer, const char *temporary, int fd)
+/* Close; what has no final name is cleared away. */
+static void close_output(struct output *output, bool failed)
+{
+	(void)close(output->fd);
+	if (failed && output->temporary[0])
+		(void)unlink(output->temporary);
+}
+
+/* `output` NULL: to standard output, where there is nothing to name. */
+static int write_file(struct writer *writer, struct output *output)
 {
 	struct stat info;
-	int r = write_archive(writer, fd);
+	int r = write_archive(writer, output ? output->fd : STDOUT_FILENO);
 
 	(void)archive_write_free(writer->archive);
-	if (r < 0 || !temporary)
+	if (r < 0 || !output)
 		return r;
-	if (fsync(fd) < 0 || fstat(fd, &info) < 0)
+	if (fsync(output->fd) < 0 || fstat(output->fd, &info) < 0)
 		return err_set(writer->err, errno, writer->error_path, "cannot write: %s", strerror(errno));
 	if (was_stopped())
 		return err_set(writer->err, EINTR, writer->error_path, "stopped; nothing was written");
 	writer->result.size_bytes = (uint64_t)info.st_size;
-	return give_name(temporary, writer->request, writer->err);
+	return give_name(output, writer->request, writer->err);
 }
 
 int sys_capture_write(const struct sys *sys, const struct capture_request *request, struct capture_result *ret,
 		      struct err *err)
 {
-	char temporary[4096];
+	struct output output;
 	sigset_t stops, before;
 	int r = sys_capture_check(request->path, request->overwrite, err);
 
@@ -359,13 +428,13 @@ int sys_capture_write(const struct sys *sys, const struct capture_request *reque
 				.error_path = is_stdout(request->path) ? "standard output" : request->path,
 				.err = err};
 	bool to_file = !is_stdout(request->path);
-	int fd = to_file ? open_temporary(request->path, temporary, sizeof(temporary), err) : STDOUT_FILENO;
 
-	r = fd < 0 ? fd : write_file(&writer, to_file ? temporary : NULL, fd);
-	if (fd >= 0 && to_file)
-		(void)close(fd);
-	if (fd >= 0 && to_file && r < 0)
-		(void)unlink(temporary);
+	r = to_file ? open_output(request->path, &output, err) : 0;
+	if (r == 0) {
+		r = write_file(&writer, to_file ? &output : NULL);
+		if (to_file)
+			close_output(&output, r < 0);
+	}
 	json_decref(writer.lists);
 	json_decref(writer.links);
 	json_decref(writer.unreadable);

@@ -112,7 +112,12 @@ class Equality(Captures):
         live = still(hvtune("show", "--json"))
         self.assertGreater(len(live), 40)
         self.assertEqual(live, still(hvtune("show", "--json", "--host", path)))
-        self.assertEqual(hvtune("show", "topology").out, hvtune("show", "topology", "--host", path).out)
+
+        def without_free(done):
+            """The free memory changes from moment to moment, and the width of its box with it."""
+            return re.sub(r"─+|  +", "  ", re.sub(r"[\d.]+ ([KMGT]iB) free", r"N \1 free", done.out))
+        self.assertEqual(without_free(hvtune("show", "topology")),
+                         without_free(hvtune("show", "topology", "--host", path)))
 
     def test_each_format(self):
         root = hosts.root_of("epyc-9354p", hosts.names()["epyc-9354p"])
@@ -257,7 +262,7 @@ class Writing(Captures):
         done = hvtune("capture", "-o", self.folder / "a.tar", "--host", self.host(), prefix=limited)
         self.assert_code(done, 3)
         self.assert_one_line(done.err)
-        self.assertIn("cannot write", done.err)
+        self.assertIn("cannot write: File too large", done.err)
         self.assertEqual(os.listdir(self.folder), [])
 
     def test_a_text_is_no_machine(self):
@@ -268,7 +273,13 @@ class Writing(Captures):
 
     @unittest.skipIf(SANITIZED, "too slow to meet the moment")
     def test_a_signal_leaves_nothing(self):
-        """At whatever moment it arrives there is the whole file or none."""
+        """At whatever moment it arrives there is the whole file or none, even where nobody could clear away."""
+        signals = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+        try:
+            os.close(os.open(self.folder, os.O_WRONLY | os.O_TMPFILE))
+            signals += [signal.SIGKILL, signal.SIGUSR1, signal.SIGPIPE]
+        except OSError:
+            pass  # this file system has no files without a name
         root = hosts.root_of("2x-epyc-9654-nps4", hosts.names()["2x-epyc-9654-nps4"])
         stopped = 0
         for step in range(24):
@@ -276,7 +287,7 @@ class Writing(Captures):
             process = subprocess.Popen([HVTUNE, "capture", "-o", path, "--host", root], stdout=subprocess.DEVNULL,
                                        stderr=subprocess.DEVNULL)
             time.sleep(0.02 * (step + 1))
-            process.send_signal((signal.SIGINT, signal.SIGTERM, signal.SIGHUP)[step % 3])
+            process.send_signal(signals[step % len(signals)])
             process.wait()
             left = os.listdir(self.folder)
             if process.returncode == 0:

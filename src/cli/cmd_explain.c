@@ -86,7 +86,13 @@ int cmd_explain(struct cli *cli)
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 	bool as_json = cli_given(cli, OPTION_JSON);
 
-	if (cli_given(cli, OPTION_LIST) || cli->argument_count == 0)
+	if (as_json && cli_given(cli, OPTION_MARKDOWN))
+		return cli_usage(cli, "--json and --markdown exclude each other");
+	if (cli_given(cli, OPTION_LIST) && cli->argument_count)
+		return cli_usage(cli, "--list takes no ID, but got \"%s\"", cli->arguments[0]);
+	if (cli->argument_count == 0 && cli_given(cli, OPTION_MARKDOWN))
+		return cli_usage(cli, "--markdown needs an ID");
+	if (cli->argument_count == 0)
 		return list_rules(cli, NULL, as_json);
 	if (cli->argument_count == 1 && is_subject(cli->arguments[0]))
 		return list_rules(cli, cli->arguments[0], as_json);

@@ -130,12 +130,20 @@ int cmd_lint(struct cli *cli)
 	CLEANUP(host_close_pointer) struct host *host = NULL;
 	bool as_json = cli_given(cli, OPTION_JSON);
 	json_t *all = NULL;
-	int worst = EXIT_FINE;
+	int worst = EXIT_FINE, standard_inputs = text_equal(cli->values[OPTION_HOST], "-");
 
 	if (!cli->argument_count)
 		return cli_usage(cli, "lint needs a FILE");
 	if (cli_given(cli, OPTION_KIND) && lint_kind_by_name(cli->values[OPTION_KIND]) == LINT_UNKNOWN)
-		return cli_usage(cli, "there is no kind \"%s\"", cli->values[OPTION_KIND]);
+		return cli_usage(
+		    cli,
+		    "there is no kind \"%s\"; there are domain, proxmox, qemu, cmdline, entry, grub, modprobe, "
+		    "tuned and tuned-log",
+		    cli->values[OPTION_KIND]);
+	for (int i = 0; i < cli->argument_count; i++)
+		standard_inputs += text_equal(cli->arguments[i], "-");
+	if (standard_inputs > 1)
+		return cli_usage(cli, "standard input can be read once only");
 	int r = cli_open_host(cli, &host);
 
 	if (r)

@@ -41,7 +41,16 @@ static bool choose(const struct cli *cli, enum cli_option_id id, const char *opt
 			*ret = words[i].value;
 			return true;
 		}
-	(void)cli_usage(cli, "--%s does not know \"%s\"", option, given);
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	const char *known = "";
+
+	for (size_t i = 0; i < count; i++)
+		known = arena_printf(arena, "%s%s%s", known,
+				     i == 0	     ? ""
+				     : i + 1 < count ? ", "
+						     : " and ",
+				     words[i].name);
+	(void)cli_usage(cli, "--%s does not know \"%s\"; it knows %s", option, given, known);
 	return false;
 }
 
@@ -131,6 +140,14 @@ static bool read_options(struct placing *placing)
 	placing->defaults.even = cli_given(cli, OPTION_EVEN);
 	placing->defaults.repin = cli_given(cli, OPTION_REPIN);
 	placing->defaults.move = cli_given(cli, OPTION_MOVE);
+	int standard_inputs = text_equal(cli->values[OPTION_HOST], "-"), at = 0;
+
+	for (const char *path; (path = cli_next(cli, OPTION_FILE, &at));)
+		standard_inputs += text_equal(path, "-");
+	if (standard_inputs > 1) {
+		(void)cli_usage(cli, "standard input can be read once only");
+		return false;
+	}
 	if (!read_policy(placing) || !read_words(placing) || !read_reserve(placing) || !read_max_excess(placing))
 		return false;
 	if ((cli_given(cli, OPTION_NAME) || cli_given(cli, OPTION_COPIES)) && !cli_given(cli, OPTION_NEW)) {
@@ -139,6 +156,11 @@ static bool read_options(struct placing *placing)
 	}
 	if (cli_given(cli, OPTION_JSON) && placing->form != FORM_TEXT) {
 		(void)cli_usage(cli, "--json and --format exclude each other");
+		return false;
+	}
+	if (text_equal(cli->values[OPTION_SVG], "-") &&
+	    (cli_given(cli, OPTION_JSON) || cli_given(cli, OPTION_PLAN) || placing->form != FORM_TEXT)) {
+		(void)cli_usage(cli, "the picture and the plan cannot both go to standard output: --svg FILE");
 		return false;
 	}
 	return true;
@@ -342,6 +364,7 @@ int cmd_place(struct cli *cli)
 	struct placing placing = {.cli = cli, .inputs = &inputs};
 	const struct place_plan *plan;
 	struct err err = {0};
+	int code;
 
 	if (!read_options(&placing))
 		return EXIT_USAGE;
@@ -354,8 +377,11 @@ int cmd_place(struct cli *cli)
 
 	if (r)
 		return r;
-	if (place_inputs_collect(cli, host, &placing.defaults, &inputs, &err) < 0)
-		return cli_fail(&err);
+	if (place_inputs_collect(cli, host, &placing.defaults, &inputs, &err) < 0) {
+		/* What an option says is wrong usage; what a file says is not. */
+		code = cli_fail(&err);
+		return text_starts(err.where, "--") ? EXIT_USAGE : code;
+	}
 	if (!inputs.count)
 		return cli_usage(cli, "there is no VM to place: name a file with --file or a new one with --new");
 	reserve_off_class(&placing, host);

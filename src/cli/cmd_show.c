@@ -4,10 +4,19 @@
 #include "report.h"
 #include "text.h"
 
-static int list_subjects(void)
+static int list_subjects(const struct cli *cli)
 {
 	const char *name, *title;
 
+	if (cli_given(cli, OPTION_JSON)) {
+		json_t *list = json_array(), *all = report_json_start("show", NULL);
+
+		for (size_t i = 0; report_subject_at(i, &name, &title); i++)
+			json_array_append_new(list, json_pack("{s:s, s:s}", "name", name, "title", title));
+		json_object_set_new(all, "subjects", list);
+		(void)report_json_print(stdout, all);
+		return EXIT_FINE;
+	}
 	for (size_t i = 0; report_subject_at(i, &name, &title); i++)
 		(void)printf("%-12s %s\n", name, title);
 	return EXIT_FINE;
@@ -63,13 +72,17 @@ int cmd_show(struct cli *cli)
 	size_t count = (size_t)cli->argument_count;
 	bool topology_only = count == 1 && text_equal(names[0], "topology");
 
+	if (cli_given(cli, OPTION_LIST) && count)
+		return cli_usage(cli, "--list takes no subject, but got \"%s\"", names[0]);
 	if (cli_given(cli, OPTION_LIST))
-		return list_subjects();
+		return list_subjects(cli);
 	for (size_t i = 0; i < count; i++)
 		if (!is_subject(names[i]))
 			return unknown_subject(cli, names[i]);
 	if (cli_given(cli, OPTION_SVG) && !topology_only)
 		return cli_usage(cli, "--svg draws the topology: hvtune show topology --svg FILE");
+	if (cli_given(cli, OPTION_SVG) && (cli_given(cli, OPTION_JSON) || cli_given(cli, OPTION_SOURCES)))
+		return cli_usage(cli, "--svg draws instead of printing: --json and --sources have no place beside it");
 	int r = cli_open_host(cli, &host);
 
 	if (r)

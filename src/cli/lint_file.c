@@ -56,6 +56,8 @@ int lint_file_read(struct arena *arena, const char *path, const char **ret_text,
 	FILE *file = is_stdin ? stdin : opened;
 	struct stat info;
 
+	if (!*path)
+		return err_set(err, EINVAL, NULL, "an empty name was given for a file");
 	if (!file)
 		return err_set(err, errno, name, "cannot read: %s", strerror(errno));
 	if (fstat(fileno(file), &info) == 0 && S_ISDIR(info.st_mode))

@@ -17,13 +17,16 @@ int cli_fail(const struct err *err)
 
 int cli_usage(const struct cli *cli, const char *format, ...)
 {
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 	va_list arguments;
 	size_t length = strlen(format);
 
-	(void)fputs("hvtune: ", stderr);
 	va_start(arguments, format);
-	(void)vfprintf(stderr, format, arguments);
+	const char *text = arena_vprintf(arena, format, arguments);
+
 	va_end(arguments);
+	(void)fputs("hvtune: ", stderr);
+	text_put(stderr, text, strlen(text));
 	/* A question ends the sentence; another begins. */
 	(void)fprintf(stderr, "%s hvtune %s%s--help%s\n", length && format[length - 1] == '?' ? " See" : "; see",
 		      cli->command ? cli->command->name : "", cli->command ? " " : "",
@@ -141,12 +144,48 @@ static int unknown_command(const struct cli *cli, const char *name)
 /* Of what there is only one, a second is a slip that would silently win. */
 static bool is_given_once(enum cli_option_id id)
 {
-	static const enum cli_option_id once[] = {OPTION_HOST, OPTION_OUTPUT, OPTION_SVG, OPTION_KIND, OPTION_MIN};
+	static const enum cli_option_id once[] = {OPTION_HOST,	OPTION_OUTPUT,	   OPTION_SVG,	   OPTION_KIND,
+						  OPTION_MIN,	OPTION_NAME,	   OPTION_COPIES,  OPTION_POLICY,
+						  OPTION_SMT,	OPTION_MAX_EXCESS, OPTION_RESERVE, OPTION_WHAT_IF,
+						  OPTION_FORMAT};
 
 	for (size_t i = 0; i < ARRAY_SIZE(once); i++)
 		if (once[i] == id)
 			return true;
 	return false;
+}
+
+/* An option of the command that is nearly the word; NULL when none is. */
+static const char *near_option(const struct cli *cli, const char *word)
+{
+	const char *near = NULL;
+	int nearest = 3;
+
+	for (const enum cli_option_id *id = cli->command->options; id && *id; id++) {
+		const char *name = option_by_id(*id)->name;
+		int distance = text_distance(name, word);
+
+		if (distance < nearest) {
+			nearest = distance;
+			near = name;
+		}
+	}
+	return near;
+}
+
+/* What getopt did not take; `given` is the word with it, `optopt` the letter, or the value of a long option, or 0. */
+static int refuse_option(const struct cli *cli, const char *given)
+{
+	const char *name = text_starts(given, "--") ? given + 2 : NULL;
+	const char *near = name ? near_option(cli, name) : NULL;
+
+	if (optopt >= 256)
+		return cli_usage(cli, "option --%s takes no argument",
+				 option_by_id((enum cli_option_id)(optopt - 256))->name);
+	if (optopt > 0 && optopt < 128)
+		return cli_usage(cli, "unknown option -%c", optopt);
+	return near ? cli_usage(cli, "unknown option %s; did you mean \"--%s\"?", given, near)
+		    : cli_usage(cli, "unknown option %s", given);
 }
 
 /* Parse the options of a command; 0, or an exit code + 1 when all is said (help, errors). */
@@ -180,9 +219,11 @@ static int parse_options(struct cli *cli, int argc, char **argv, struct cli_give
 	for (int found; (found = getopt_long(argc, argv, letters, long_options, NULL)) != -1;) {
 		const char *given = argv[optind - 1];
 
+		/* getopt still stands in a word that has more bytes of the letter. */
+		if (found == '?' && optopt < 0 && optind < argc && strchr(argv[optind], optopt))
+			given = argv[optind];
 		if (found == '?')
-			return 1 + (optopt > 0 && optopt < 128 ? cli_usage(cli, "unknown option -%c", optopt)
-							       : cli_usage(cli, "unknown option %s", given));
+			return 1 + refuse_option(cli, given);
 		if (found == ':')
 			return 1 + cli_usage(cli, "option %s needs an argument", given);
 		enum cli_option_id id = found >= 256 ? (enum cli_option_id)(found - 256) : by_letter[found];
@@ -224,7 +265,9 @@ static int run(struct cli *cli, int argc, char **argv)
 		first = argv[2];
 	cli->command = find_command(first);
 	if (!cli->command)
-		return first[0] == '-' ? cli_usage(cli, "unknown option %s", first) : unknown_command(cli, first);
+		return first[0] == '-'
+			   ? cli_usage(cli, "unknown option %s: a command comes first, then its options", first)
+			   : unknown_command(cli, first);
 	if (help) {
 		print_command_help(&cli->out, cli->command);
 		return EXIT_FINE;

@@ -236,10 +236,14 @@ static int add_news(struct collecting *c)
 {
 	const char *name = c->cli->values[OPTION_NAME], *copies_text = c->cli->values[OPTION_COPIES];
 	int64_t copies = 0;
+	const char *wrong = name ? place_vm_name_problem(c->inputs->arena, name) : NULL;
 	int at = 0, r = 0;
 
+	if (wrong)
+		return err_set(c->err, EINVAL, "--name", "\"%s\": %s", name, wrong);
 	if (copies_text && (text_int(copies_text, 10, &copies) < 0 || copies < 1 || copies > PLACE_VMS_MAX))
-		return err_set(c->err, EINVAL, "--count", "\"%s\" is no number of VMs", copies_text);
+		return err_set(c->err, EINVAL, "--count", "\"%s\" is no number of VMs from 1 to %d", copies_text,
+			       PLACE_VMS_MAX);
 	for (const char *words = cli_next(c->cli, OPTION_NEW, &at); words && r == 0;
 	     words = cli_next(c->cli, OPTION_NEW, &at))
 		r = add_new(c, words, name, (int)copies);

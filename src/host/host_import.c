@@ -119,6 +119,10 @@ int host_import(struct host *host, bool *ret_imported, struct err *err)
 	size_t size;
 
 	*ret_imported = false;
+	if (!*host->name) {
+		(void)err_set(err, EINVAL, NULL, "an empty name was given for a host");
+		return err_hint(err, "%s", SYS_HOST_KINDS);
+	}
 	if (sys_is_stream(host->name))
 		return import_stream(host, ret_imported, err);
 	if (stat(host->name, &info) < 0) {

@@ -34,6 +34,9 @@ int place_request_of_vm(struct arena *arena, const struct host *host, const stru
 int place_request_of_words(struct arena *arena, const struct host *host, const char *words, struct place_request *ret,
 			   int *ret_count, struct err *err);
 
+/* Why a new VM can't have that name, or NULL. */
+const char *place_vm_name_problem(struct arena *arena, const char *name);
+
 /* What the words are, for help and messages: "threads=1|2, pages=4K|2M|1G, ...". */
 extern const char place_vm_words[];
 

@@ -22,7 +22,18 @@ struct reading {
 	const char *words;
 	struct err *err;
 	bool pages_given;
+	unsigned keys_given; /* bits, in the order of `keys` */
 };
+
+const char *place_vm_name_problem(struct arena *arena, const char *name)
+{
+	if (!*name)
+		return "a name is expected";
+	/* Names of files are made of it, by libvirt too, which refuses these. */
+	if (strchr(name, '/') || !text_equal(text_visible(arena, name), name))
+		return "a name has no / and no control characters, and is UTF-8";
+	return NULL;
+}
 
 static int refuse(struct reading *reading, unsigned column, const char *word, const char *expected)
 {
@@ -127,10 +138,11 @@ static const char *read_priority(struct reading *reading, const char *value)
 
 static const char *read_name(struct reading *reading, const char *value)
 {
-	if (!*value)
-		return "a name is expected";
-	reading->request.name = value;
-	return NULL;
+	const char *wrong = place_vm_name_problem(reading->arena, value);
+
+	if (!wrong)
+		reading->request.name = value;
+	return wrong;
 }
 
 static const char *read_count(struct reading *reading, const char *value)
@@ -169,18 +181,28 @@ static bool read_memory(struct reading *reading, const char *word)
 	return true;
 }
 
+static const char vcpus_expected[] = "vCPUs come first, as in 16vcpu,64G: at least one, at most 8192";
+static const char memory_expected[] = "memory is a whole number with a unit, as in 64G or 512M, and at least 1M";
+_Static_assert(CPUSET_MAX == 8192, "vcpus_expected names it");
+
 static int read_word(struct reading *reading, const char *word, unsigned column)
 {
 	const char *equals = strchr(word, '=');
+	bool number_first = strspn(word, "0123456789.") > 0;
 
 	if (!equals && !reading->request.vcpus)
-		return read_vcpus(reading, word) ? 0
-						 : refuse(reading, column, word, "vCPUs come first, as in 16vcpu,64G");
-	if (!equals && !reading->request.memory_kib && read_memory(reading, word))
-		return 0;
+		return read_vcpus(reading, word) ? 0 : refuse(reading, column, word, vcpus_expected);
+	if (!equals && reading->request.memory_kib && number_first)
+		return refuse(reading, column, word, "the memory is given already");
+	if (!equals && number_first)
+		return read_memory(reading, word) ? 0 : refuse(reading, column, word, memory_expected);
 	for (size_t i = 0; equals && i < ARRAY_SIZE(keys); i++) {
 		if (strlen(keys[i].name) != (size_t)(equals - word) || !text_starts(word, keys[i].name))
 			continue;
+		/* The second would silently win. */
+		if (reading->keys_given & 1U << i)
+			return refuse(reading, column, word, "that is given already");
+		reading->keys_given |= 1U << i;
 		const char *wrong = keys[i].read(reading, equals + 1);
 
 		return wrong ? refuse(reading, column, word, wrong) : 0;

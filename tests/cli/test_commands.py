@@ -98,11 +98,33 @@ class Usage(Test):
             self.assertIn("--frobnicate", self.refused(command, "--frobnicate"))
             self.assertIn("-Z", self.refused(command, "-Z"))
 
+        self.assertIn('did you mean "--sources"?', self.refused("show", "--soruces"))
+        self.assertIn("-\u00e9", self.refused("check", "-\u00e9"))
+        self.assertIn("-j\u00e9", self.refused("check", "-j\u00e9"))
+        self.assertIn("a command comes first", self.refused("--json", "check"))
+
+    def test_what_is_typed_cannot_command_the_terminal(self):
+        bad = "a\x1b[31mb\r\nc\u009bd\u202ee"
+        for arguments in (["explain", bad], ["show", bad], [bad], ["check", "--" + bad], ["check", bad],
+                          ["check", "--ignore", bad], ["lint", "-k", bad, "x"], ["place", "--policy", bad],
+                          ["place", "--new", bad], ["place", "--new", "4vcpu", "--name", bad]):
+            self.assertIn("a?[31mb??c?d?e", self.refused(*arguments))
+
+    def test_what_is_not_to_be_given_together(self):
+        for arguments in (["check", "--min", "warn", "--min", "info"], ["show", "--list", "cpu"],
+                          ["explain", "--list", "idle"], ["explain", "idle", "--json", "--markdown"],
+                          ["explain", "--markdown"], ["show", "topology", "--svg", "-", "--json"],
+                          ["lint", "-", "-"], ["lint", "--host", "-", "-"], ["place", "--host", "-", "--file", "-"],
+                          ["place", "--new", "4vcpu", "--svg", "-", "--json"],
+                          ["place", "--new", "4vcpu", "--svg", "-", "--format", "xml"],
+                          ["place", "--new", "4vcpu", "--policy", "pack", "--policy", "power"]):
+            self.refused(*arguments)
+
     def test_an_option_without_its_argument(self):
         self.assertIn("--host", self.refused("check", "--host"))
 
     def test_an_option_with_an_argument_that_it_does_not_take(self):
-        self.refused("check", "--json=yes")
+        self.assertIn("--json takes no argument", self.refused("check", "--json=yes"))
 
     def test_arguments_that_a_command_does_not_take(self):
         self.refused("check", "everything")
@@ -125,6 +147,11 @@ class CouldNot(Test):
     def test_a_host_that_is_not_there(self):
         for command in ("check", "show"):
             self.refused(command, "--host", "/nonexistent/host")
+
+    def test_an_empty_name(self):
+        for arguments in (["check", "--host", ""], ["lint", ""]):
+            self.refused(*arguments)
+            self.assertIn("empty", hvtune(*arguments).err)
 
     def test_a_directory_without_a_machine(self):
         with tempfile.TemporaryDirectory() as empty:
@@ -162,7 +189,7 @@ class Output(Test):
 
     def test_json_of_every_command_parses_and_names_its_schema(self):
         for arguments in (["check", "--json"], ["check", "--json", "--all"], ["show", "--json"],
-                          ["show", "topology", "--json"], ["show", "memory", "idle", "--json"],
+                          ["show", "topology", "--json"], ["show", "memory", "idle", "--json"], ["show", "--list", "--json"],
                           ["explain", "--json"]):
             done = hvtune(*arguments)
             self.assert_code(done, 0, 1)
@@ -234,6 +261,18 @@ class Output(Test):
             done = hvtune("show", "topology", "--svg", Path(folder) / "no" / "such.svg")
             self.assert_code(done, 3)
             self.assert_one_line(done.err)
+
+    def test_half_a_picture_is_none(self):
+        limited = ["bash", "-c", 'trap "" XFSZ; ulimit -f 1; exec "$@"', "-"]
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "a.svg"
+            for command in (["show", "topology"], ["place", "--new", "4vcpu"]):
+                done = hvtune(*command, "--host", HOST, "--svg", path, prefix=limited)
+                self.assert_code(done, 3)
+                self.assert_one_line(done.err)
+                self.assertIn("File too large", done.err)
+                self.assertEqual(os.listdir(folder), [])
+            self.assertIn("No space", hvtune("show", "topology", "--svg", "/dev/full").err)
 
 
 class Choice(Test):

@@ -371,9 +371,15 @@ class Refused(Test):
         self.refused(2, "--name", "web")
 
     def test_words(self):
-        self.assertIn("threads=", self.refused(3, "--new", "4vcpu,threds=2"))
-        self.refused(3, "--new", "4vcpu", "--count", "0")
-        self.refused(3, "--new", "4vcpu,count=100000")
+        self.assertIn("threads=", self.refused(2, "--new", "4vcpu,threds=2"))
+        self.refused(2, "--new", "4vcpu", "--count", "0")
+        self.refused(2, "--new", "4vcpu,count=100000")
+        for words, why in (("0vcpu", "at least one"), ("4vcpu,8", "with a unit"), ("4vcpu,1.5G", "with a unit"),
+                           ("4vcpu,8GiB", "with a unit"), ("4vcpu,0G", "at least 1M"), ("4vcpu,8G,9G", "already"),
+                           ("4vcpu,nodes=1,nodes=2", "already"), ("4vcpu,name=a/b", "no /"),
+                           ("4vcpu,name=a\nb", "no control")):
+            self.assertIn(why, self.refused(2, "--new", words))
+        self.refused(2, "--new", "4vcpu", "--name", "")
 
     def test_files(self):
         self.refused(3, "--file", "/nonexistent.xml")

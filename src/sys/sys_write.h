@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Owns every write to a machine: the only module that opens files of a host for writing, and the only one that starts
- * programs on it. A writer stands below a root, follows no symbolic link, and touches only paths that match the
- * patterns it was opened with. Nothing is ever given to a shell.
+ * programs on it or moves threads. A writer stands below a root, follows no symbolic link, and touches only paths that
+ * match the patterns it was opened with. Nothing is ever given to a shell.
  *
  * Each system call that changes something passes a gate, before and after: that is where tests kill the process, make a
  * call fail, or play the kernel that moves one value when another is written.
@@ -13,6 +13,7 @@
 #include <sys/types.h>
 
 #include "arena.h"
+#include "cpuset.h"
 #include "err.h"
 
 struct sys_writer;
@@ -95,5 +96,19 @@ int sys_writer_lock(struct sys_writer *writer, const char *path, struct err *err
  */
 int sys_writer_run(struct sys_writer *writer, struct arena *arena, const char *const *argv, unsigned timeout_s,
 		   const char **ret_output, struct err *err);
+
+/*
+ * Let a thread run on these CPUs only (sched_setaffinity). In a directory that holds a machine as files it is the line
+ * Cpus_allowed_list of /proc/PID/task/TID/status, which has to be among the patterns. -ENOENT when the thread has
+ * ended, -EINVAL when none of the CPUs is there for it.
+ */
+int sys_writer_set_affinity(struct sys_writer *writer, int pid, int tid, const struct cpuset *cpus, struct err *err);
+
+/*
+ * For changes that a library makes (libvirt's): call `change` between the gates, which see `call` (the function's
+ * name), `what` it is about and the `value` that is set (may be NULL). What `change` returns, or the gate's errno.
+ */
+int sys_writer_call(struct sys_writer *writer, const char *call, const char *what, const char *value,
+		    int (*change)(void *data), void *data);
 
 #endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns tests of moving threads: of this machine, and of one that is a directory of files; and of calls of libraries. */
+#include <errno.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "sys_write.h"
+#include "text.h"
+#include "tree.h"
+#include "unit.h"
+
+#define STATUS "/proc/7/task/8/status"
+
+static const char *const patterns[] = {"/proc/*/task/*/status", NULL};
+
+struct seen {
+	int before, after, refuse;
+	char value[64];
+};
+
+static int pass(void *data, enum sys_write_when when, const char *call, const char *path, const char *value,
+		size_t size)
+{
+	struct seen *seen = data;
+
+	(void)path;
+	if (text_equal(call, "write"))
+		return 0;
+	*(when == SYS_WRITE_BEFORE ? &seen->before : &seen->after) += 1;
+	(void)snprintf(seen->value, sizeof(seen->value), "%s %.*s", call, (int)size, value);
+	return when == SYS_WRITE_BEFORE ? -seen->refuse : 0;
+}
+
+static void in_files(void **state)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	CLEANUP(sys_writer_close_pointer) struct sys_writer *writer = NULL;
+	static const struct tree_file files[] = {
+	    {STATUS, "Name:\tCPU 0/KVM\nCpus_allowed_list:\t0-63\nMems_allowed_list:\t0\n"}, {NULL, NULL}};
+	struct tree *tree = tree_new(files);
+	struct seen seen = {0};
+	const struct sys_write_gate gate = {pass, &seen};
+	const struct cpuset cpus = cpuset_range(4, 5);
+	const char *text = NULL;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(sys_writer_open(tree->root, patterns, &gate, &writer, &err), 0);
+	assert_int_equal(sys_writer_set_affinity(writer, 7, 8, &cpus, &err), 0);
+	assert_int_equal(sys_writer_read(writer, arena, STATUS, &text, NULL, &err), 0);
+	assert_string_equal(text, "Name:\tCPU 0/KVM\nCpus_allowed_list:\t4-5\nMems_allowed_list:\t0\n");
+	assert_int_equal(seen.before, 1);
+	assert_int_equal(seen.after, 1);
+	assert_string_equal(seen.value, "sched_setaffinity 4-5");
+	assert_int_equal(sys_writer_set_affinity(writer, 7, 9, &cpus, &err), -ENOENT);
+	assert_string_equal(err.what, "has ended");
+	seen.refuse = EPERM;
+	assert_int_equal(sys_writer_set_affinity(writer, 7, 8, &cpus, &err), -EPERM);
+	assert_string_equal(err.where, "/proc/7/task/8");
+	tree_free(tree);
+}
+
+static void on_this_machine(void **state)
+{
+	CLEANUP(sys_writer_close_pointer) struct sys_writer *writer = NULL;
+	struct cpuset before = {0}, after = {0}, one = {0};
+	struct cpuset nowhere = cpuset_range(CPUSET_MAX - 1, CPUSET_MAX - 1);
+	struct err err = {0};
+
+	(void)state;
+	assert_true(sched_getaffinity(0, sizeof(before), (cpu_set_t *)&before) >= 0);
+	cpuset_add(&one, cpuset_first(&before));
+	assert_int_equal(sys_writer_open("/", patterns, NULL, &writer, &err), 0);
+	assert_int_equal(sys_writer_set_affinity(writer, getpid(), getpid(), &one, &err), 0);
+	assert_true(sched_getaffinity(0, sizeof(after), (cpu_set_t *)&after) >= 0);
+	assert_true(cpuset_equal(&after, &one));
+	assert_int_equal(sys_writer_set_affinity(writer, getpid(), getpid(), &nowhere, &err), -EINVAL);
+	assert_int_equal(sys_writer_set_affinity(writer, getpid(), getpid(), &before, &err), 0);
+}
+
+static int change(void *data)
+{
+	return ++*(int *)data == 1 ? 0 : -EBUSY;
+}
+
+static void of_libraries(void **state)
+{
+	CLEANUP(sys_writer_close_pointer) struct sys_writer *writer = NULL;
+	struct seen seen = {0};
+	const struct sys_write_gate gate = {pass, &seen};
+	struct err err = {0};
+	int calls = 0;
+
+	(void)state;
+	assert_int_equal(sys_writer_open("/", patterns, &gate, &writer, &err), 0);
+	assert_int_equal(sys_writer_call(writer, "call", "web1", "4", change, &calls), 0);
+	assert_int_equal(sys_writer_call(writer, "call", "web1", "4", change, &calls), -EBUSY);
+	assert_int_equal(seen.after, 2);
+	seen.refuse = EIO;
+	assert_int_equal(sys_writer_call(writer, "call", "web1", NULL, change, &calls), -EIO);
+	assert_int_equal(calls, 2);
+	assert_int_equal(seen.after, 2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(in_files),
+	    cmocka_unit_test(on_this_machine),
+	    cmocka_unit_test(of_libraries),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -7,74 +7,13 @@
 #include "text.h"
 #include "vm_xml.h"
 #include "vm_xml_node.h"
+#include "vm_xml_order.h"
 #include "vm_xml_splice.h"
-
-/* The usual order of children, as libvirt writes them; its schema takes any. */
-static const struct {
-	const char *parent, *children;
-} orders[] = {
-    {"domain",
-     "name uuid genid title description metadata maxMemory memory currentMemory blkiotune memtune memoryBacking "
-     "vcpu vcpus iothreads iothreadids defaultiothread cputune numatune resource sysinfo bootloader os idmap "
-     "features cpu clock devices"},
-    {"cputune",
-     "shares period quota global_period global_quota emulator_period emulator_quota iothread_period "
-     "iothread_quota vcpupin emulatorpin iothreadpin vcpusched iothreadsched emulatorsched cachetune memorytune"},
-    {"memoryBacking", "hugepages nosharepages locked source access allocation discard"},
-    {"numatune", "memory memnode"},
-    {"cpu", "arch model vendor topology cache maxphysaddr feature numa"},
-    {"interface", "mac source virtualport script target guest ip model driver"},
-    {"disk", "driver"},
-};
 
 struct editor {
 	struct vm_xml_splicer splicer;
 	struct arena *arena; /* of the whole call */
 };
-
-/* The number of a word in a list of words, or -1. */
-static int rank_of(const char *words, const char *word, size_t size)
-{
-	for (int rank = 0; *words; rank++) {
-		size_t length = strcspn(words, " ");
-
-		if (length == size && memcmp(words, word, size) == 0)
-			return rank;
-		words += length + (words[length] == ' ');
-	}
-	return -1;
-}
-
-static const char *order_of(const struct vm_xml_scan *scan, int parent)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(orders); i++)
-		if (vm_xml_is(scan, parent, orders[i].parent))
-			return orders[i].children;
-	return "";
-}
-
-/*
- * The child behind which a new one of that name has its place: the last one that comes before it; -1: it is the first.
- * Without an order, new ones come last.
- */
-static int place_for(const struct vm_xml_scan *scan, int parent, const char *name)
-{
-	const char *order = order_of(scan, parent);
-	int rank = rank_of(order, name, strlen(name)), found = -1;
-
-	for (int i = parent + 1; i < scan->count && scan->elements[i].start < scan->elements[parent].end; i++) {
-		const struct vm_xml_element *it = &scan->elements[i];
-
-		if (it->parent != parent)
-			continue;
-
-		int other = rank_of(order, scan->text + it->start + 1, it->name_size);
-
-		if (rank < 0 || (other >= 0 && other <= rank))
-			found = i;
-	}
-	return found;
-}
 
 /* The child of that name, made where it is missing. */
 static int ensure(struct editor *editor, int parent, const char *name)
@@ -84,7 +23,7 @@ static int ensure(struct editor *editor, int parent, const char *name)
 
 	if (child >= 0 || parent < 0 || splicer->failed)
 		return child;
-	return vm_xml_splicer_insert(splicer, parent, place_for(&splicer->scan, parent, name), name);
+	return vm_xml_splicer_insert(splicer, parent, vm_xml_usual_place(&splicer->scan, parent, name), name);
 }
 
 /* The child of that name whose `key` is `number`, made behind the one with the next lower number. */
@@ -104,7 +43,7 @@ static int ensure_keyed(struct editor *editor, int parent, const char *name, con
 			after = child;
 	}
 	if (after < 0 && vm_xml_splicer_child(splicer, parent, name) < 0)
-		after = place_for(&splicer->scan, parent, name);
+		after = vm_xml_usual_place(&splicer->scan, parent, name);
 	if (after < 0 && text_equal(name, "memnode")) /* <memory> is first */
 		after = vm_xml_splicer_child(splicer, parent, "memory");
 	found = vm_xml_splicer_insert(splicer, parent, after, name);
@@ -258,7 +197,7 @@ static void edit_memnode(struct editor *editor, const struct vm_xml_edit *edit)
 static void add_page(struct editor *editor, int hugepages, const struct vm_pages *page)
 {
 	int element = vm_xml_splicer_insert(&editor->splicer, hugepages,
-					    place_for(&editor->splicer.scan, hugepages, "page"), "page");
+					    vm_xml_usual_place(&editor->splicer.scan, hugepages, "page"), "page");
 
 	set_number(editor, element, "size", page->size_kib);
 	vm_xml_splicer_set(&editor->splicer, element, "unit", "KiB");
@@ -417,7 +356,8 @@ static void edit_cpu_feature(struct editor *editor, const struct vm_xml_edit *ed
 		return;
 	}
 	if (feature < 0) {
-		feature = vm_xml_splicer_insert(splicer, cpu, place_for(&splicer->scan, cpu, "feature"), "feature");
+		feature =
+		    vm_xml_splicer_insert(splicer, cpu, vm_xml_usual_place(&splicer->scan, cpu, "feature"), "feature");
 		vm_xml_splicer_set(splicer, feature, "policy", edit->word);
 		vm_xml_splicer_set(splicer, feature, "name", edit->name);
 		return;

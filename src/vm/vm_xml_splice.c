@@ -261,6 +261,16 @@ void vm_xml_splicer_set_text(struct vm_xml_splicer *splicer, int element, const 
 	       arena_printf(scraps, ">%s</%.*s>", text, (int)it->name_size, splicer->text + it->start + 1));
 }
 
+void vm_xml_splicer_replace(struct vm_xml_splicer *splicer, int element, const char *markup)
+{
+	if (splicer->failed || element < 0)
+		return;
+
+	const struct vm_xml_element *it = &splicer->scan.elements[element];
+
+	splice(splicer, it->start, it->end - it->start, markup);
+}
+
 void vm_xml_splicer_remove(struct vm_xml_splicer *splicer, int element)
 {
 	if (splicer->failed || element < 0)

@@ -40,6 +40,8 @@ const char *vm_xml_splicer_attribute(const struct vm_xml_splicer *splicer, int e
 void vm_xml_splicer_set(struct vm_xml_splicer *splicer, int element, const char *name, const char *value);
 /* Set what stands between the tags. */
 void vm_xml_splicer_set_text(struct vm_xml_splicer *splicer, int element, const char *text);
+/* Put other markup in the place of an element. */
+void vm_xml_splicer_replace(struct vm_xml_splicer *splicer, int element, const char *markup);
 /* Remove an element, with its lines where it stands alone on them. -1 is allowed. */
 void vm_xml_splicer_remove(struct vm_xml_splicer *splicer, int element);
 /*

@@ -248,6 +248,28 @@ static const struct device *device_at(const struct host *host, const char *addre
 	return NULL;
 }
 
+/* The devices that the VM's NICs go out by, as bridges and macvtaps have them; each interface once. */
+static void check_ports(struct advise_check *c, const struct cpuset *nodes)
+{
+	for (int i = 0; i < c->vm->nic_count; i++) {
+		const struct vm_nic *nic = &c->vm->nics[i];
+		bool seen = false;
+		int64_t node;
+
+		for (int j = 0; j < i; j++)
+			seen = seen || (c->vm->nics[j].port && c->vm->nics[j].port == nic->port);
+		advise_forget(c);
+		if (seen || !nic->port || !advise_number(c, &nic->port->node, &node) || cpuset_has(nodes, (int)node))
+			continue;
+		advise_vm_note_pins(c);
+		advise_note_text(c, advise_printf(c, "below %s", nic->outside), "%s", nic->port->name);
+		advise_vm_at(c,
+			     advise_report(c, "NIC %d (%s) leaves the host by %s at node %d, the vCPUs are on %s", i,
+					   nic->outside, nic->port->name, (int)node, advise_node_text(c, nodes)),
+			     nic->place);
+	}
+}
+
 static void check_device_node(struct advise_check *c)
 {
 	struct vm_view view = vm_view_of(c->host, c->vm);
@@ -255,6 +277,7 @@ static void check_device_node(struct advise_check *c)
 
 	if (!view.one_to_one || !view.usable || c->host->topology.node_count < 2)
 		return;
+	check_ports(c, &nodes);
 	for (int i = 0; i < c->vm->hostdev_count; i++) {
 		const char *address = c->vm->hostdevs[i].address;
 		const struct device *device = address ? device_at(c->host, address) : NULL;
@@ -422,8 +445,10 @@ const struct advise_rule advise_vm_device_rules[] = {
 	.id = "vm.device-on-other-node",
 	.severity = ADVISE_ADVICE,
 	.needs = NEEDS_VM,
-	.title = "A host device is at another node than the vCPUs",
-	.mechanism = "The device writes into memory and raises interrupts across the fabric or the socket link.",
+	.title = "A device of the host is at another node than the vCPUs that use it",
+	.mechanism =
+	    "A device given to the VM, or the NIC below its bridge or macvtap, writes into memory and raises "
+	    "interrupts across the fabric or the socket link. A bridge with NICs at several nodes is not judged.",
 	.effect = "not known in general: latency, and bandwidth of fast devices",
 	.basis = BASIS_REASONED,
 	.source = "Linux Documentation/ABI/testing/sysfs-bus-pci: numa_node",

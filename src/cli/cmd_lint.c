@@ -9,6 +9,7 @@
 #include "lint_file.h"
 #include "report.h"
 #include "text.h"
+#include "vm_nic.h"
 #include "vm_proxmox.h"
 #include "vm_qemu_line.h"
 #include "vm_xml.h"
@@ -65,7 +66,8 @@ static int read_tuned(struct host *host, const char *path, const char *text, str
 	return r == -EINVAL ? 0 : r;
 }
 
-static int read_vm(const char *path, const char *text, enum lint_kind kind, struct linted *linted, struct err *err)
+static int read_vm(struct host *host, const char *path, const char *text, enum lint_kind kind, struct linted *linted,
+		   struct err *err)
 {
 	static int (*const readers[])(const char *, const char *, size_t, struct vm **, struct err *) = {
 	    [LINT_DOMAIN] = vm_read_libvirt_xml, [LINT_PROXMOX] = vm_read_proxmox, [LINT_QEMU] = vm_read_qemu_line};
@@ -73,7 +75,11 @@ static int read_vm(const char *path, const char *text, enum lint_kind kind, stru
 	linted->subject.vms = &linted->vm;
 	linted->subject.vm_count = 1;
 	linted->subject.rule_prefixes = "vm.";
-	return readers[kind](path, text, strlen(text), &linted->vm, err);
+	int r = readers[kind](path, text, strlen(text), &linted->vm, err);
+
+	if (r == 0)
+		vm_find_ports(host, linted->vm);
+	return r;
 }
 
 static int read_linted(const struct cli *cli, struct host *host, const char *path, struct linted *linted,
@@ -91,7 +97,7 @@ static int read_linted(const struct cli *cli, struct host *host, const char *pat
 		return r;
 	linted->subject = (struct advise_subject){.host = host, .path = shown};
 	if (kind == LINT_DOMAIN || kind == LINT_PROXMOX || kind == LINT_QEMU)
-		return read_vm(shown, text, kind, linted, err);
+		return read_vm(host, shown, text, kind, linted, err);
 	if (kind == LINT_TUNED)
 		return read_tuned(host, shown, text, linted, err);
 	if (kind == LINT_TUNED_LOG) {

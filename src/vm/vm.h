@@ -121,7 +121,9 @@ struct vm_disk {
 struct vm_nic {
 	const char *type, *model, *driver; /* "bridge", "vhostuser" ("tap": QEMU's); "virtio"; "vhost"; may be NULL */
 	const char *device;		   /* tap or bridge name; may be NULL */
-	int queues;			   /* 0: not given */
+	const char *outside;	   /* interface of the host that it goes out by: bridge, NIC of a macvtap, tap */
+	const struct device *port; /* the host's NIC below that, by vm_find_ports(); NULL: not told, or several */
+	int queues;		   /* 0: not given */
 	struct vm_place place;
 };
 

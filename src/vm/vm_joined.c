@@ -3,6 +3,7 @@
 #include "vm_joined.h"
 
 #include "text.h"
+#include "vm_nic.h"
 
 static void take_iothreads(struct vm *definition, const struct vm *process)
 {
@@ -66,6 +67,8 @@ int vm_joined_read(struct host *host, struct vm_joined **ret, struct err *err)
 			join(declared, running);
 		if (declared || running)
 			vms->vms[vms->count++] = declared ? declared : running;
+		if (declared || running)
+			vm_find_ports(host, vms->vms[vms->count - 1]);
 	}
 	running_first(vms);
 	*ret = vms;

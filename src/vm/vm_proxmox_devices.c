@@ -164,8 +164,9 @@ static int add_nic(struct pve_conf *conf, const struct pve_setting *setting, int
 		model = options.count ? options.list[0].key : "virtio";
 	bool virtio = text_equal(model, "virtio");
 	const char *queues = virtio ? qemu_option(&options, "queues") : NULL;
-	const char *tap = conf->vmid ? arena_printf(conf->arena, ",ifname=tap%si%d", conf->vmid, number)
-				     : property(conf->arena, "br", bridge);
+	const char *tap = arena_printf(
+	    conf->arena, "%s%s", conf->vmid ? arena_printf(conf->arena, ",ifname=tap%si%d", conf->vmid, number) : "",
+	    property(conf->arena, "br", bridge));
 
 	outcome = bridge
 		      ? pve_add(conf, setting, "-netdev", "tap,id=net%d%s%s%s", number, tap,

@@ -152,6 +152,7 @@ static int read_netdev(struct qemu_reader *reader, const struct qemu_given *give
 
 	nic->type = text_equal(type, "vhost-user") ? "vhostuser" : text_equal(type, "vhost-vdpa") ? "vdpa" : type;
 	nic->device = device ? device : qemu_option(options, "br");
+	nic->outside = qemu_option(options, "br") ? qemu_option(options, "br") : device;
 	nic->queues = (int)queues;
 	bool vhost = qemu_switch(qemu_option(options, "vhost")) == 1 || qemu_option(options, "vhostfd") ||
 		     qemu_option(options, "vhostfds");

@@ -78,6 +78,7 @@ static void read_controller(struct vm_xml_reader *reader, const xmlNode *node)
 static void read_nic(struct vm_xml_reader *reader, const xmlNode *node)
 {
 	static const char *const sources[] = {"bridge", "dev", "network", "path", NULL};
+	static const char *const interfaces[] = {"bridge", "dev", NULL};
 	const xmlNode *driver = vm_xml_first(node, "driver");
 	const char *device = vm_xml_attribute(reader, vm_xml_first(node, "target"), "dev");
 
@@ -86,6 +87,7 @@ static void read_nic(struct vm_xml_reader *reader, const xmlNode *node)
 	    .model = vm_xml_attribute(reader, vm_xml_first(node, "model"), "type"),
 	    .driver = vm_xml_attribute(reader, driver, "name"),
 	    .device = device ? device : first_attribute(reader, vm_xml_first(node, "source"), sources),
+	    .outside = first_attribute(reader, vm_xml_first(node, "source"), interfaces),
 	    .queues = queues_of(reader, driver),
 	    .place = vm_xml_place(reader, node),
 	};

@@ -27,6 +27,7 @@
 	{                                                                                                              \
 		"<features>", "<features>" xml                                                                         \
 	}
+#define BRIDGE DEVICE("<interface type='bridge'><source bridge='br0'/><model type='virtio'/></interface>")
 #define PCI                                                                                                            \
 	DEVICE("<hostdev mode='subsystem' type='pci'><source><address domain='0x0000' bus='0x41' slot='0x00' "         \
 	       "function='0x0'/></source></hostdev>")
@@ -130,6 +131,25 @@ static void device_at_node(struct host *host, int node)
 	*device = (struct device){.address = "0000:41:00.0", .node = fact_number("node", UNIT_NONE, node, "numa_node")};
 	host->devices.list = device;
 	host->devices.count = 1;
+}
+
+static void port_at_node(struct vm *vm, int node)
+{
+	struct device *device = ARENA_NEW(vm->arena, struct device);
+
+	*device = (struct device){.name = "eth0", .node = fact_number("node", UNIT_NONE, node, "numa_node")};
+	for (int i = 0; i < vm->nic_count; i++)
+		vm->nics[i].port = device;
+}
+
+static void port_far(struct vm *vm)
+{
+	port_at_node(vm, 1);
+}
+
+static void port_near(struct vm *vm)
+{
+	port_at_node(vm, 0);
 }
 
 static void device_far(struct host *host)
@@ -447,6 +467,13 @@ static const struct vm_case device_cases[] = {
     {"vm.balloon-beside-vfio", VM_SILENT, NULL, NULL, NULL, {PCI, DEVICE("<memballoon model='none'/>")}},
     {"vm.device-on-other-node", ADVISE_ADVICE, "at node 1, the vCPUs are on node 0", device_far, NULL, {PCI}},
     {"vm.device-on-other-node", VM_SILENT, NULL, device_near, NULL, {PCI}},
+    {"vm.device-on-other-node",
+     ADVISE_ADVICE,
+     "NIC 0 (br0) leaves the host by eth0 at node 1, the vCPUs are on node 0",
+     NULL,
+     port_far,
+     {BRIDGE}},
+    {"vm.device-on-other-node", VM_SILENT, NULL, NULL, port_near, {BRIDGE}},
     {"vm.emulated-nic", ADVISE_ADVICE, "e1000", NULL, NULL, {NIC("<model type='e1000'/>")}},
     {"vm.emulated-nic", VM_SILENT, NULL, NULL, NULL, {NIC("<model type='virtio'/>")}},
     {"vm.emulated-disk", ADVISE_ADVICE, "sata", NULL, NULL, {DISK("<target dev='sda' bus='sata'/>")}},

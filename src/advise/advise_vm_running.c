@@ -94,7 +94,7 @@ static void check_memory_remote(struct advise_check *c)
 	if (near_kib + far_kib <= 0)
 		return;
 	advise_vm_note_pins(c);
-	advise_note_text(c, advise_printf(c, "/proc/%d/numa_maps", c->vm->pid), "%s", text);
+	advise_note_text(c, c->vm->node_source ? c->vm->node_source : "memory by node", "%s", text);
 	if (far_kib > (near_kib + far_kib) / 100 * REMOTE_PERCENT)
 		advise_report(c, "%s of its memory are not on the vCPUs' %s: %s", text_kib(c->arena, far_kib),
 			      advise_node_text(c, &nodes), text);

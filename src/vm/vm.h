@@ -213,8 +213,9 @@ struct vm {
 	int memnode_count;
 	struct vm_cell *cells;
 	int cell_count;
-	int64_t *node_kib;	/* running: memory on each host node of host->topology.nodes; NULL unknown */
-	int64_t *node_huge_kib; /* the same, of hugetlb pages only */
+	int64_t *node_kib;	 /* running: memory on each host node of host->topology.nodes; NULL unknown */
+	int64_t *node_huge_kib;	 /* the same, of hugetlb pages only */
+	const char *node_source; /* the file that tells: numa_maps, or a control group's memory.numa_stat */
 
 	const char *hyperv_mode;	       /* "custom", "passthrough", "host-model"; NULL: no enlightenments */
 	const char *ioapic;		       /* "kvm", "qemu" (split irqchip), "off" (no irqchip in KVM); NULL */

@@ -32,6 +32,7 @@ static void join(struct vm *definition, const struct vm *process)
 	definition->vhost_count = process->vhost_count;
 	definition->cgroup_cpus = process->cgroup_cpus;
 	definition->node_kib = process->node_kib;
+	definition->node_source = process->node_source;
 }
 
 static void running_first(struct vm_joined *vms)

@@ -2,9 +2,6 @@
 /* Owns what runs of a VM: threads, control group, memory. */
 #include "vm_process.h"
 
-#include <ctype.h>
-#include <errno.h>
-
 #include "text.h"
 #include "vm_process_internal.h"
 #include "vm_qemu_line.h"
@@ -15,8 +12,9 @@ struct process {
 	struct host *host;
 	struct vm *vm;
 	int pid;
-	int named;   /* threads with a name of QEMU's own */
-	int *silent; /* monitors that were waited for in vain, of all VMs */
+	int named; /* threads with a name of QEMU's own */
+	struct vm_process_budget *budget;
+	const char *own_group; /* directory of the cgroup (v2) that holds this VM alone, or NULL */
 	int vcpu_room, vhost_room;
 };
 
@@ -209,7 +207,7 @@ static const char *ask(struct process *process, const struct sys_look *tasks)
 {
 	struct vm *vm = process->vm;
 	struct vm_process_threads threads = {.arena = vm->arena};
-	const char *problem = vm_ask_monitor(process->host, vm, process->silent, &threads);
+	const char *problem = vm_ask_monitor(process->host, vm, &process->budget->silent, &threads);
 
 	for (int i = 0; i < threads.count; i++) {
 		const struct vm_process_thread *thread = &threads.list[i];
@@ -349,6 +347,19 @@ static void read_vhosts_of_group(struct process *process, const char *mount, con
 	}
 }
 
+/* libvirt and Proxmox give each VM a scope of its own; a QEMU that was started by hand shares a session's. */
+static const char *own_group(struct process *process, const char *mount, const char *group)
+{
+	char *path = arena_strdup(process->vm->arena, group);
+
+	strip(path, "/emulator");
+	strip(path, "/libvirt");
+	if (!text_equal(mount, "/sys/fs/cgroup") ||
+	    (!strstr(path, "/machine-qemu") && !text_starts(path, "/qemu.slice/")))
+		return NULL;
+	return arena_printf(process->vm->arena, "%s%s", mount, path);
+}
+
 static void read_group(struct process *process)
 {
 	const char *mount = NULL, *group = group_of(process, &mount);
@@ -356,77 +367,15 @@ static void read_group(struct process *process)
 	if (!group)
 		return;
 	read_cpus_of_group(process, mount, group);
+	process->own_group = own_group(process, mount, group);
 	if (process->vm->vhost_count == 0 && vhosts_wanted(process->vm) > 0)
 		read_vhosts_of_group(process, mount, group);
-}
-
-/* ---- memory ---- */
-
-/* The number behind `key` in a line of numa_maps, or `otherwise`. */
-static int64_t number_behind(const char *line, const char *end, const char *key, int64_t otherwise)
-{
-	const char *found = memmem(line, (size_t)(end - line), key, strlen(key));
-
-	return found ? strtoll(found + strlen(key), NULL, 10) : otherwise;
-}
-
-/* One mapping: "7f... default file=... huge dirty=8 N0=4 N1=4 kernelpagesize_kB=2048". */
-static void add_mapping(struct process *process, const char *line, const char *end)
-{
-	enum { PAGE_LIMIT_KIB = 1048576, PAGES_LIMIT = 1 << 30 };
-	const struct host_topology *topology = &process->host->topology;
-	struct vm *vm = process->vm;
-	bool huge = memmem(line, (size_t)(end - line), " huge", strlen(" huge")) != NULL;
-	int64_t page_kib = number_behind(line, end, " kernelpagesize_kB=", 4);
-
-	if (page_kib <= 0 || page_kib > PAGE_LIMIT_KIB)
-		return;
-	for (const char *at = line; at && at < end; at = memchr(at + 1, ' ', (size_t)(end - at - 1))) {
-		char *behind = NULL;
-
-		if (at[0] != ' ' || at[1] != 'N' || !isdigit((unsigned char)at[2]))
-			continue;
-		long node = strtol(at + 2, &behind, 10);
-		long long pages = *behind == '=' ? strtoll(behind + 1, NULL, 10) : 0;
-		const struct topology_node *known = node < CPUSET_MAX ? topology_node_by_os(topology, (int)node) : NULL;
-
-		if (!known || pages <= 0 || pages > PAGES_LIMIT)
-			continue;
-		vm->node_kib[known - topology->nodes] += pages * page_kib;
-		if (huge)
-			vm->node_huge_kib[known - topology->nodes] += pages * page_kib;
-	}
-}
-
-static void read_memory(struct process *process)
-{
-	struct vm *vm = process->vm;
-	int nodes = process->host->topology.node_count;
-	const struct sys_look *maps;
-
-	if (nodes <= 0)
-		return;
-	maps = sys_read(process->host->sys, "/proc/%d/numa_maps", process->pid);
-	if (maps->state != SYS_VALUE || maps->size == 0) {
-		if (maps->state == SYS_UNREADABLE)
-			note(process, arena_printf(vm->arena, "where its memory lies is not known: %s is %s",
-						   maps->path, sys_reason(maps->errnum)));
-		return;
-	}
-	vm->node_kib = ARENA_ARRAY(vm->arena, (size_t)nodes, int64_t);
-	vm->node_huge_kib = ARENA_ARRAY(vm->arena, (size_t)nodes, int64_t);
-	for (const char *line = maps->data; *line;) {
-		const char *end = strchrnul(line, '\n');
-
-		add_mapping(process, line, end);
-		line = *end ? end + 1 : end;
-	}
 }
 
 /* ---- the whole ---- */
 
 /* The VM of a process; NULL: it does not run QEMU, or has ended. */
-static struct vm *read_process(struct host *host, int pid, int *silent)
+static struct vm *read_process(struct host *host, int pid, struct vm_process_budget *budget)
 {
 	const struct sys_look *cmdline = sys_read(host->sys, "/proc/%d/cmdline", pid);
 	char path[32];
@@ -436,7 +385,7 @@ static struct vm *read_process(struct host *host, int pid, int *silent)
 	(void)snprintf(path, sizeof(path), "/proc/%d", pid);
 	if (cmdline->state != SYS_VALUE || !cmdline->size || !vm_is_qemu_program(cmdline->data))
 		return NULL;
-	struct process process = {.host = host, .pid = pid, .silent = silent};
+	struct process process = {.host = host, .pid = pid, .budget = budget};
 
 	if (vm_read_qemu_line(path, cmdline->data, cmdline->size, &vm, &err) < 0) {
 		vm = vm_new(VM_QEMU_PROCESS, path);
@@ -449,21 +398,22 @@ static struct vm *read_process(struct host *host, int pid, int *silent)
 	vm->pid = pid;
 	read_threads(&process);
 	read_group(&process);
-	read_memory(&process);
+	vm_read_memory(host, vm, process.own_group, budget);
 	return vm;
 }
 
 int vm_running(struct host *host, struct arena *arena, struct vm ***ret, int *ret_count, struct err *err)
 {
 	struct vm_pids pids = {.arena = arena};
-	int count = 0, silent = 0;
+	struct vm_process_budget budget = {.ordinary_kib = VM_ORDINARY_MAX_KIB};
+	int count = 0;
 
 	(void)err;
 	vm_find_processes(host, &pids);
 	struct vm **list = ARENA_ARRAY(arena, (size_t)pids.count + 1, struct vm *);
 
 	for (int i = 0; i < pids.count; i++) {
-		struct vm *vm = read_process(host, pids.list[i], &silent);
+		struct vm *vm = read_process(host, pids.list[i], &budget);
 
 		if (vm)
 			list[count++] = vm;

@@ -7,7 +7,7 @@
  * if that is not libvirt's or Proxmox's and has no other client (sys_qmp.h).
  *
  * Sources: names of QEMU's threads ("CPU 0/KVM", "IO name"), of vhost's ("vhost-PID"; a thread of QEMU since Linux 6.4,
- * a kernel thread in QEMU's control group before), numa_maps in proc(5).
+ * a kernel thread in QEMU's control group before), numa_maps in proc(5), memory.numa_stat of control groups (v2).
  */
 #ifndef HVTUNE_VM_PROCESS_H
 #define HVTUNE_VM_PROCESS_H

@@ -342,6 +342,78 @@ static void test_a_capture_replays_it(void **state)
 	tree_free(tree);
 }
 
+/* ---- what looking for memory may cost ---- */
+
+/* A VM with so much memory in its page tables, and numa_maps that says otherwise than its group. */
+static void write_large(struct tree *tree, int pid, const char *group, const char *rss_kib, const char *huge_kib)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+
+	write_guest(tree, pid);
+	tree_write(tree, arena_printf(arena, "/proc/%d/task/%d/status", pid, pid),
+		   arena_printf(arena, "Name:\tqemu\nCpus_allowed_list:\t0-1\nVmRSS:\t %s kB\nHugetlbPages:\t %s kB\n",
+				rss_kib, huge_kib));
+	tree_write(tree, arena_printf(arena, "/proc/%d/numa_maps", pid),
+		   "7f00 default anon=9 N0=9 kernelpagesize_kB=4\n");
+	tree_write(tree, arena_printf(arena, "/proc/%d/cgroup", pid), arena_printf(arena, "0::%s\n", group));
+	tree_write(tree, arena_printf(arena, "/proc/%d/comm", pid), "qemu-system-x86\n");
+	tree_write(tree, arena_printf(arena, "/sys/fs/cgroup%s/memory.numa_stat", group),
+		   "anon N0=1073741824 N7=4096\nfile N0=999999999\nshmem N0=4096\nanon_thp N0=1073741824\n");
+}
+
+#define OWN_GROUP "/machine.slice/machine-qemu\\x2d1\\x2dweb.scope"
+
+static void test_large_memory_is_told_by_its_group(void **state)
+{
+	static const struct {
+		const char *group, *rss_kib, *huge_kib;
+		int64_t expected_kib;
+		const char *source;
+	} cases[] = {
+	    {OWN_GROUP, "8388608", "0", 1048576 + 4, "/sys/fs/cgroup" OWN_GROUP "/memory.numa_stat"},
+	    {"/qemu.slice/105.scope", "8388608", "0", 1048576 + 4,
+	     "/sys/fs/cgroup/qemu.slice/105.scope/memory.numa_stat"},
+	    /* little, with pages of hugetlb (which the group does not count), and with a group that others share */
+	    {OWN_GROUP, "300000", "0", 36, "/proc/1000/numa_maps"},
+	    {OWN_GROUP, "8388608", "4194304", 36, "/proc/1000/numa_maps"},
+	    {"/user.slice/session-3.scope", "8388608", "0", 36, "/proc/1000/numa_maps"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct tree *tree = machine(NULL);
+
+		write_large(tree, MAIN, cases[i].group, cases[i].rss_kib, cases[i].huge_kib);
+		struct found found = find(tree);
+
+		assert_int_equal(found.count, 1);
+		assert_string_equal(found.list[0]->node_source, cases[i].source);
+		assert_int_equal(found.list[0]->node_kib[0], cases[i].expected_kib);
+		drop(&found);
+		tree_free(tree);
+	}
+}
+
+/* 100 GiB of ordinary pages may be asked for, the next 100 GiB are left out, and a small one behind them is not. */
+static void test_what_is_left_out_is_said(void **state)
+{
+	struct tree *tree = machine(NULL);
+
+	(void)state;
+	write_large(tree, 1000, "/user.slice/a.scope", "104857600", "0");
+	write_large(tree, 2000, "/user.slice/b.scope", "104857600", "0");
+	write_large(tree, 3000, "/user.slice/c.scope", "4000", "0");
+	struct found found = find(tree);
+
+	assert_int_equal(found.count, 3);
+	assert_non_null(found.list[0]->node_kib);
+	assert_null(found.list[1]->node_kib);
+	assert_true(has_note(found.list[1], "would go through 100 GiB of ordinary pages; numastat -p 2000 does"));
+	assert_non_null(found.list[2]->node_kib);
+	drop(&found);
+	tree_free(tree);
+}
+
 /* ---- monitors: trees have what they answered as /proc/PID/qmp ---- */
 
 #define QMP_ANSWER                                                                                                     \
@@ -502,11 +574,13 @@ int main(void)
 	    cmocka_unit_test(test_costs_nothing_without_vms),
 	    cmocka_unit_test(test_debugfs_lists_all),
 	    cmocka_unit_test(test_garbage),
+	    cmocka_unit_test(test_large_memory_is_told_by_its_group),
 	    cmocka_unit_test(test_libvirt),
 	    cmocka_unit_test(test_monitors_that_are_not_asked),
 	    cmocka_unit_test(test_proxmox),
 	    cmocka_unit_test(test_the_monitor_tells_names_that_are_cut_alike),
 	    cmocka_unit_test(test_the_monitor_tells_threads_apart),
+	    cmocka_unit_test(test_what_is_left_out_is_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

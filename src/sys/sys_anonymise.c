@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Owns finding secrets: the tables of files and patterns, and the walk over lines. Replacements: sys_secret.c. */
+/* Owns finding secrets: the table of files and the walk over lines (sys_patterns.c, sys_free_text.c, sys_secret.c). */
 #include "sys_anonymise.h"
 
 #include <ctype.h>
@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "err.h"
+#include "sys_free_text.h"
+#include "sys_patterns.h"
 #include "sys_secret.h"
 #include "text.h"
 
@@ -49,229 +51,9 @@ static const struct {
     {"wwn", SECRET_SHAPE},
 };
 
-/* Files in which four numbers with dots are a version. */
-static const char *const version_files[] = {"version", "release", "/sys/class/dmi/", "/sys/devices/virtual/dmi/"};
-
-/* ---- patterns ---- */
-
-enum edge {
-	EDGE_NONE,
-	EDGE_WORD,  /* no letter or digit beside the match */
-	EDGE_COLON, /* nor a colon */
-};
-
-struct match {
-	const char *path; /* of the file or directory that the line is of */
-	const char *line;
-	size_t start, end; /* of what is to be replaced */
-};
-
-static size_t count_of(const struct match *match, char wanted)
-{
-	size_t count = 0;
-
-	for (size_t i = match->start; i < match->end; i++)
-		count += match->line[i] == wanted;
-	return count;
-}
-
-/* All zeros or all ones is no address of anything. */
-static bool is_real_address(const struct match *match)
-{
-	bool zeros = true, ones = true;
-
-	for (size_t i = match->start; i < match->end; i++) {
-		char digit = match->line[i];
-
-		if (!isxdigit((unsigned char)digit))
-			continue;
-		zeros &= digit == '0';
-		ones &= digit == 'f' || digit == 'F';
-	}
-	return !zeros && !ones;
-}
-
-static bool is_version_file(const char *path)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(version_files); i++)
-		if (strstr(path, version_files[i]))
-			return true;
-	return false;
-}
-
-/* Not loopback, any or a mask, and not a version: those have a word and a dash or letters before them. */
-static bool is_ipv4(const struct match *match)
-{
-	const char *at = match->line + match->start;
-	unsigned first = 0;
-
-	if (is_version_file(match->path))
-		return false;
-	if (match->start >= 1 && (at[-1] == '.' || at[-1] == '_'))
-		return false;
-	if (match->start >= 2 && at[-1] == '-' && isalpha((unsigned char)at[-2]))
-		return false;
-	if (match->line[match->end] == '.' && isdigit((unsigned char)match->line[match->end + 1]))
-		return false;
-	for (int i = 0; i < 4; i++) {
-		char *end;
-		unsigned long octet = strtoul(at, &end, 10);
-
-		if (octet > 255 || (*at == '0' && end - at > 1))
-			return false;
-		if (i == 0)
-			first = (unsigned)octet;
-		at = end + 1;
-	}
-	return first != 0 && first != 127 && first != 255;
-}
-
-/* Eight groups, or fewer with one "::" in them; "::1" and "::" stay, and a mere "a::b" with letters only is a name. */
-static bool is_ipv6(const struct match *match)
-{
-	const char *text = match->line + match->start;
-	const char *gap = memmem(text, match->end - match->start, "::", 2);
-	size_t colons = count_of(match, ':');
-
-	if (!gap)
-		return colons == 7;
-	/* "ip=10.1.2.3::10.1.2.1": an empty field between two IPv4 addresses. */
-	if (match->start && text[-1] == '.')
-		return false;
-	return colons <= 7 && match->end - match->start > 3 &&
-	       !memmem(gap + 1, match->end - match->start - (size_t)(gap + 1 - text), "::", 2);
-}
-
-static bool is_no_unit(const struct match *match)
-{
-	static const char *const units[] = {".service", ".socket", ".timer", ".target", ".slice",
-					    ".scope",	".mount",  ".path",  ".device", ".swap"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
-		if (memmem(match->line + match->start, match->end - match->start, units[i], strlen(units[i])))
-			return false;
-	return true;
-}
-
-/* Names of devices that the kernel gives say nothing; those of volumes do. */
-static bool is_volume(const struct match *match)
-{
-	static const char *const devices[] = {"dasd", "disk/", "dm-", "hd", "loop", "mapper/", "md",  "mmcblk", "nfs",
-					      "nvme", "pmem",  "ram", "sd", "sr",   "vd",      "xvd", "zram"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(devices); i++)
-		if (text_starts(match->line + match->start, devices[i]))
-			return false;
-	return true;
-}
-
-static bool is_in_libvirt(const struct match *match)
-{
-	return strstr(match->path, "libvirt") != NULL;
-}
-
-static bool is_in_proxmox(const struct match *match)
-{
-	return strstr(match->path, "/qemu-server/") || strstr(match->path, "/lxc/");
-}
-
-static bool is_no_option(const struct match *match)
-{
-	return !text_starts(match->line + match->start, "guest=") && match->line[match->start] != '-';
-}
-
-static bool is_no_control(const struct match *match)
-{
-	return !text_starts(match->line + match->start, "control");
-}
-
-#define SECRET_WORDS "(passw(or)?d|passphrase|secret|token|psk|key)"
-#define HEX "[0-9a-fA-F]"
-#define DASH "(-|\\\\x2d)" /* as systemd writes a dash in the names of units */
-#define REST "([^][:space:],:;\"'<>/]+)"
-
-/*
- * What is replaced is the group `group` of the pattern (POSIX extended), where `must` (a plain text, a cheap test
- * first) is in the line, the edges fit and `accept` has nothing against it. In order: longer shapes before shorter
- * ones.
- */
-static const struct pattern {
-	const char *must, *regex;
-	size_t group;
-	enum secret_kind kind;
-	enum edge edge;
-	bool (*accept)(const struct match *match);
-} patterns[] = {
-    /* VMs: control groups, command lines of QEMU, definitions of libvirt and Proxmox */
-    {"machine-", "machine-[a-z]+\\\\x2d([0-9]+\\\\x2d)?([^/[:space:]]+)\\.(scope|service)", 2, SECRET_VM, EDGE_NONE,
-     NULL},
-    {"guest=", "guest=([^,[:space:]]+)", 1, SECRET_VM, EDGE_NONE, NULL},
-    {"-name", "-name[[:space:]]+([^,[:space:]]+)", 1, SECRET_VM, EDGE_NONE, is_no_option},
-    {"qemu:", "qemu:([^,[:space:]]+)", 1, SECRET_VM, EDGE_NONE, NULL},
-    {"/domain-", "/domain-[0-9]+-([^/,[:space:]]+)", 1, SECRET_VM, EDGE_NONE, NULL},
-    {"/libvirt/", "/libvirt/(qemu|lxc|libxl)/(autostart/)?([^/[:space:]]+)\\.(xml|pid|log|status)", 3, SECRET_VM,
-     EDGE_NONE, NULL},
-    {"/libvirt/images/", "/libvirt/images/([^/,.[:space:]\"'<]+)", 1, SECRET_VM, EDGE_NONE, NULL},
-    {"<name>", "<name>([^<]+)</name>", 1, SECRET_VM, EDGE_NONE, is_in_libvirt},
-    {"<title>", "<title>([^<]+)</title>", 1, SECRET_SHAPE, EDGE_NONE, is_in_libvirt},
-    {"<description>", "<description>([^<]+)<", 1, SECRET_SHAPE, EDGE_NONE, is_in_libvirt},
-    {"serial", "<serial>([^<]+)</serial>", 1, SECRET_SHAPE, EDGE_NONE, NULL},
-    {"'serial'", "<entry name='serial'>([^<]+)<", 1, SECRET_SHAPE, EDGE_NONE, NULL},
-    {"name:", "^name:[[:space:]]*([^[:space:]]+)", 1, SECRET_VM, EDGE_NONE, is_in_proxmox},
-    {"hostname:", "^hostname:[[:space:]]*([^[:space:]]+)", 1, SECRET_VM, EDGE_NONE, is_in_proxmox},
-    {"cipassword:", "^cipassword:[[:space:]]*(.+)", 1, SECRET_SHAPE, EDGE_NONE, is_in_proxmox},
-    {"ciuser:", "^ciuser:[[:space:]]*([^[:space:]]+)", 1, SECRET_USER, EDGE_NONE, is_in_proxmox},
-    {"sshkeys:", "^sshkeys:[[:space:]]*(.+)", 1, SECRET_SHAPE, EDGE_NONE, is_in_proxmox},
-    {"description:", "^description:[[:space:]]*(.+)", 1, SECRET_SHAPE, EDGE_NONE, is_in_proxmox},
-
-    /* hosts and users */
-    {"/pve/nodes/", "/pve/nodes/([^/[:space:]]+)", 1, SECRET_HOST, EDGE_NONE, NULL},
-    {"hostname=", "hostname=([^[:space:]]+)", 1, SECRET_HOST, EDGE_NONE, NULL},
-    {"/home/", "/home/([^][:space:]/,:;\"'<>]+)", 1, SECRET_USER, EDGE_NONE, NULL},
-    {"@", "\\(([^@()[:space:]]+)@[^@()[:space:]]+\\)", 1, SECRET_BUILDER, EDGE_NONE, NULL},
-    {"@", "\\([^@()[:space:]]+@([^@()[:space:]]+)\\)", 1, SECRET_BUILDER, EDGE_NONE, NULL},
-    {"@", "[A-Za-z0-9._+-]+@[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*\\.[A-Za-z]{2,}", 0, SECRET_SHAPE, EDGE_WORD, is_no_unit},
-    {"='", SECRET_WORDS "='([^']+)'", 3, SECRET_SHAPE, EDGE_NONE, NULL}, /* an attribute: only what is quoted */
-    {"=\"", SECRET_WORDS "=\"([^\"]+)\"", 3, SECRET_SHAPE, EDGE_NONE, NULL},
-    {"=", SECRET_WORDS "=([^,&'\"[:space:]][^,&[:space:]]*)", 3, SECRET_SHAPE, EDGE_NONE, NULL},
-
-    {"data=", "secret,([^[:space:]]*,)?data=([^,[:space:]]+)", 2, SECRET_SHAPE, EDGE_NONE, NULL},
-    {"\"data\"", "\"data\":[[:space:]]*\"([^\"]+)\"", 1, SECRET_SHAPE, EDGE_NONE, NULL},
-
-    /* file systems and volumes */
-    {"UUID=", "UUID=\"?(" HEX "{4}-" HEX "{4})", 1, SECRET_SHAPE, EDGE_WORD, NULL},
-    {"UUID=", "PARTUUID=\"?(" HEX "{8})-" HEX "{2}", 1, SECRET_SHAPE, EDGE_NONE, NULL},
-    {"uuid/", "by-(part)?uuid/([^/,[:space:]]+)", 2, SECRET_SHAPE, EDGE_NONE, NULL},
-    {"label/", "by-(part)?label/([^/,[:space:]]+)", 2, SECRET_LABEL, EDGE_NONE, NULL},
-    {"LABEL=", "LABEL=\"?" REST, 1, SECRET_LABEL, EDGE_NONE, NULL},
-    {"by-id/", "by-id/[a-z]+-([^/,[:space:]]+)", 1, SECRET_SHAPE, EDGE_NONE, NULL},
-    {"/dev/mapper/", "/dev/mapper/" REST, 1, SECRET_SHAPE, EDGE_NONE, is_no_control},
-    {"rd.lvm.", "rd\\.lvm\\.[lv][gv]=([^[:space:]]+)", 1, SECRET_SHAPE, EDGE_NONE, NULL},
-    {"luks.name=", "luks\\.name=[^=[:space:]]+=([^[:space:]]+)", 1, SECRET_SHAPE, EDGE_NONE, NULL},
-    {"cryptdevice=", "cryptdevice=[^:[:space:]]+:([^:[:space:]]+)", 1, SECRET_SHAPE, EDGE_NONE, NULL},
-    {"=/dev/", "(root|resume|swap|usr)=/dev/([^,[:space:]]+)", 2, SECRET_SHAPE, EDGE_NONE, is_volume},
-
-    /* numbers that name one thing in the world */
-    {NULL, HEX "{8}" DASH HEX "{4}" DASH HEX "{4}" DASH HEX "{4}" DASH HEX "{12}", 0, SECRET_SHAPE, EDGE_WORD,
-     is_real_address},
-    {NULL, HEX "{64}", 0, SECRET_SHAPE, EDGE_WORD, is_real_address},
-    {NULL, HEX "{32}", 0, SECRET_SHAPE, EDGE_WORD, is_real_address},
-    {"qn.", "[in]qn\\.[0-9]{4}-[0-9]{2}\\.([^[:space:],]+)", 1, SECRET_SHAPE, EDGE_NONE, NULL},
-    {".", "(naa|eui|t10|nvme)\\.([0-9A-Za-z._-]{8,})", 2, SECRET_SHAPE, EDGE_NONE, NULL},
-    {"wwn-", "wwn-0x(" HEX "+)", 1, SECRET_SHAPE, EDGE_NONE, NULL},
-    {"0x5", "0x(5" HEX "{15})", 1, SECRET_SHAPE, EDGE_NONE, NULL},
-    {"erial", "[Ss]erial ?([Nn]umber)?[[:space:]]*[:=][[:space:]]*([^,[:space:]]+)", 2, SECRET_SHAPE, EDGE_NONE, NULL},
-    {":", HEX "{2}(:" HEX "{2}){5,19}", 0, SECRET_MAC, EDGE_COLON, is_real_address},
-    {"x", "(en|wl|ww)x(" HEX "{12})", 2, SECRET_MAC, EDGE_NONE, NULL},
-    {":", HEX "{4}(:" HEX "{4}){3}", 0, SECRET_SHAPE, EDGE_COLON, is_real_address},
-    {".", "[0-9]{1,3}(\\.[0-9]{1,3}){3}", 0, SECRET_IPV4, EDGE_WORD, is_ipv4},
-    {":", "(" HEX "{1,4}:){7}" HEX "{1,4}", 0, SECRET_IPV6, EDGE_COLON, is_ipv6},
-    {"::", HEX "{1,4}(:" HEX "{1,4})*::(" HEX "{1,4}(:" HEX "{1,4})*)?", 0, SECRET_IPV6, EDGE_COLON, is_ipv6},
-};
-
 struct sys_anonymiser {
 	struct secret_store *store;
-	regex_t compiled[ARRAY_SIZE(patterns)];
+	regex_t *compiled; /* of sys_patterns */
 };
 
 struct sys_anonymiser *sys_anonymiser_new(void)
@@ -280,10 +62,13 @@ struct sys_anonymiser *sys_anonymiser_new(void)
 
 	if (!anonymiser)
 		err_no_memory();
+	anonymiser->compiled = calloc(sys_pattern_count, sizeof(*anonymiser->compiled));
+	if (!anonymiser->compiled)
+		err_no_memory();
 	anonymiser->store = secret_store_new();
 	/* The patterns are our own: what can fail in compiling them is memory. */
-	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
-		if (regcomp(&anonymiser->compiled[i], patterns[i].regex, REG_EXTENDED) != 0)
+	for (size_t i = 0; i < sys_pattern_count; i++)
+		if (regcomp(&anonymiser->compiled[i], sys_patterns[i].regex, REG_EXTENDED) != 0)
 			err_no_memory();
 	return anonymiser;
 }
@@ -292,8 +77,9 @@ struct sys_anonymiser *sys_anonymiser_free(struct sys_anonymiser *anonymiser)
 {
 	if (!anonymiser)
 		return NULL;
-	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
+	for (size_t i = 0; i < sys_pattern_count; i++)
 		regfree(&anonymiser->compiled[i]);
+	free(anonymiser->compiled);
 	(void)secret_store_free(anonymiser->store);
 	free(anonymiser);
 	return NULL;
@@ -337,7 +123,7 @@ static bool has_hex_run(const char *line)
 static const char *apply(struct sys_anonymiser *anonymiser, struct arena *arena, size_t which, const char *path,
 			 const char *line)
 {
-	const struct pattern *pattern = &patterns[which];
+	const struct pattern *pattern = &sys_patterns[which];
 	regmatch_t groups[6];
 	size_t from = 0;
 
@@ -384,7 +170,7 @@ static const char *anonymise_line(struct sys_anonymiser *anonymiser, struct aren
 	/* Most lines are a number or a word. */
 	if (!strpbrk(line, ":./-=@<\\") && strlen(line) < 32 && !strchr(line, 'x') && !names)
 		return line;
-	for (size_t i = 0; i < ARRAY_SIZE(patterns); i++)
+	for (size_t i = 0; i < sys_pattern_count; i++)
 		line = apply(anonymiser, arena, i, path, line);
 	return names ? secret_replace_names(anonymiser->store, arena, line, is_about_vms(path)) : line;
 }
@@ -492,7 +278,7 @@ static size_t kept_size(const char *path, const char *data, size_t size)
 	return word < end ? MIN_OF((size_t)(word - data) + strnlen(word, (size_t)(end - word)) + 1, size) : size;
 }
 
-/* Where the line at `data` ends. A very long one, which no file of the kernel's has, is cut at a space. */
+/* Where the line at `data` ends. A very long one, which no file of the kernel's has, is cut where no word is. */
 static size_t line_length(const char *data, size_t size)
 {
 	enum { LONGEST = 4096 };
@@ -503,9 +289,16 @@ static size_t line_length(const char *data, size_t size)
 	if (length < LONGEST)
 		return length;
 	for (size_t cut = LONGEST; cut > LONGEST / 2; cut--)
-		if (data[cut - 1] == ' ')
+		if (strchr(" ,;\"", data[cut - 1]))
 			return cut;
 	return length;
+}
+
+static bool is_xml_of_libvirt(const char *path)
+{
+	size_t length = strlen(path);
+
+	return strstr(path, "libvirt") && length > 4 && text_equal(path + length - 4, ".xml");
 }
 
 const char *sys_anonymise_contents(struct sys_anonymiser *anonymiser, struct arena *arena, const char *path,
@@ -523,6 +316,8 @@ const char *sys_anonymise_contents(struct sys_anonymiser *anonymiser, struct are
 	}
 
 	size = kept_size(path, data, size);
+	if (is_xml_of_libvirt(path))
+		data = sys_without_free_text(arena, data, size, &size);
 	/* Lines end with a newline, the words of a process's command line with a NUL. */
 	for (size_t at = 0; at < size;) {
 		size_t length = line_length(data + at, size - at);

@@ -408,7 +408,7 @@ static int write_file(struct writer *writer, struct output *output)
 int sys_capture_write(const struct sys *sys, const struct capture_request *request, struct capture_result *ret,
 		      struct err *err)
 {
-	struct output output;
+	struct output output = {.fd = -1};
 	sigset_t stops, before;
 	int r = sys_capture_check(request->path, request->overwrite, err);
 

@@ -344,7 +344,7 @@ const char *secret_replace_names(struct secret_store *store, struct arena *arena
 
 		if (!length || (name->everyday && !all))
 			continue;
-		for (const char *at = line; (at = strstr(at, name->word));) {
+		for (const char *at = line; (at = strcasestr(at, name->word));) {
 			if (!stands_alone(line, at, length)) {
 				at += 1;
 				continue;

@@ -3,7 +3,7 @@
 
 _hvtune() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check show explain lint place capture help" options
+    local commands="check show explain lint place set undo status capture help" options
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
@@ -19,6 +19,9 @@ _hvtune() {
         options="--new --name --count --file --policy --repin --move --max-excess --even --smt --reserve --what-if"
         options+=" --format --plan --apply --host --json --svg --timing --help"
         ;;
+    set) options="--yes --dry-run --accept-risk --settle --host --json --help" ;;
+    undo) options="--all --host --json --help" ;;
+    status) options="--host --json --help" ;;
     capture) options="--output --force --host --timing --help" ;;
     help)
         mapfile -t COMPREPLY < <(compgen -W "${commands% help}" -- "$word")

@@ -43,6 +43,12 @@ enum cli_option_id {
 	OPTION_IGNORE,
 	OPTION_MIN,
 	OPTION_SOURCES,
+	OPTION_YES,
+	OPTION_DRY_RUN,
+	OPTION_ACCEPT_RISK,
+	OPTION_SETTLE,
+	OPTION_EVERY,
+	OPTION_ROOT,
 	OPTION_COUNT,
 };
 
@@ -77,6 +83,7 @@ struct cli_command {
 	const char *description;	   /* a paragraph for --help */
 	const enum cli_option_id *options; /* ended by 0; --help is always there */
 	int (*run)(struct cli *cli);	   /* returns an exit code */
+	const char *codes;		   /* what its exit codes mean, in a line */
 };
 
 static inline bool cli_given(const struct cli *cli, enum cli_option_id id)
@@ -111,6 +118,9 @@ int cmd_check(struct cli *cli);
 int cmd_explain(struct cli *cli);
 int cmd_lint(struct cli *cli);
 int cmd_place(struct cli *cli);
+int cmd_set(struct cli *cli);
 int cmd_show(struct cli *cli);
+int cmd_status(struct cli *cli);
+int cmd_undo(struct cli *cli);
 
 #endif

@@ -9,32 +9,14 @@
 #include "advise.h"
 #include "cli.h"
 #include "config.h"
+#include "progress.h"
 #include "sys_capture.h"
 #include "text.h"
 #include "vm_joined.h"
 
-struct progress {
-	struct timespec start;
-	bool shown;
-};
-
 static void show_progress(void *context, int percent)
 {
-	struct progress *progress = context;
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	if (now.tv_sec - progress->start.tv_sec < 2 && !progress->shown)
-		return;
-	progress->shown = true;
-	(void)fprintf(stderr, "\rhvtune: writing, %d %%", percent);
-	(void)fflush(stderr);
-}
-
-static void end_progress(const struct progress *progress)
-{
-	if (progress->shown)
-		(void)fputs("\r\033[K", stderr);
+	progress_show(context, "writing, %d %%", percent);
 }
 
 /* What facts look at is read by host_open(); rules may look at more. */
@@ -100,7 +82,7 @@ int cmd_capture(struct cli *cli)
 	CLEANUP(host_close_pointer) struct host *host = NULL;
 	CLEANUP(base_free) char *xml = NULL;
 	const char *path = cli->values[OPTION_OUTPUT] ? cli->values[OPTION_OUTPUT] : default_path(arena);
-	struct progress progress = {0};
+	struct progress progress;
 	struct capture_request request = {
 	    .path = path, .overwrite = cli_given(cli, OPTION_FORCE), .version = HVTUNE_VERSION};
 	struct capture_result result;
@@ -130,13 +112,11 @@ int cmd_capture(struct cli *cli)
 		return cli_fail(&err);
 	else
 		request.hwloc_xml = xml;
-	if (isatty(STDERR_FILENO)) {
-		(void)clock_gettime(CLOCK_MONOTONIC, &progress.start);
-		request.progress = show_progress;
-		request.context = &progress;
-	}
+	progress = progress_start();
+	request.progress = show_progress;
+	request.context = &progress;
 	r = sys_capture_write(host->sys, &request, &result, &err);
-	end_progress(&progress);
+	progress_end(&progress);
 	if (r < 0)
 		return cli_fail(&err);
 	print_result(cli, path, &result);

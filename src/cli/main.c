@@ -101,13 +101,13 @@ static void print_command_help(const struct term *term, const struct cli_command
 	for (const enum cli_option_id *id = command->options; *id; id++)
 		print_option(term, option_by_id(*id));
 	print_option(term, option_by_id(OPTION_HELP));
-	(void)fputs("\nExit codes: 0 fine, 1 findings, 2 usage, 3 could not.\n", term->out);
+	(void)fprintf(term->out, "\nExit codes: %s.\n", command->codes);
 }
 
 static void print_help(const struct term *term)
 {
 	(void)fputs("Usage: hvtune COMMAND [options] [arguments]\n\n"
-		    "Says what is wrong with an AMD KVM host and why. Reads only.\n\nCommands:\n",
+		    "Says what is wrong with an AMD KVM host and why, changes it, and puts it back.\n\nCommands:\n",
 		    term->out);
 	for (const struct cli_command *command = cli_commands; command->name; command++)
 		(void)fprintf(term->out, "  %-10s %s\n", command->name, command->summary);
@@ -144,10 +144,10 @@ static int unknown_command(const struct cli *cli, const char *name)
 /* Of what there is only one, a second is a slip that would silently win. */
 static bool is_given_once(enum cli_option_id id)
 {
-	static const enum cli_option_id once[] = {OPTION_HOST,	OPTION_OUTPUT,	   OPTION_SVG,	   OPTION_KIND,
-						  OPTION_MIN,	OPTION_NAME,	   OPTION_COPIES,  OPTION_POLICY,
-						  OPTION_SMT,	OPTION_MAX_EXCESS, OPTION_RESERVE, OPTION_WHAT_IF,
-						  OPTION_FORMAT};
+	static const enum cli_option_id once[] = {OPTION_HOST,	 OPTION_OUTPUT,	    OPTION_SVG,	    OPTION_KIND,
+						  OPTION_MIN,	 OPTION_NAME,	    OPTION_COPIES,  OPTION_POLICY,
+						  OPTION_SMT,	 OPTION_MAX_EXCESS, OPTION_RESERVE, OPTION_WHAT_IF,
+						  OPTION_FORMAT, OPTION_ROOT,	    OPTION_SETTLE};
 
 	for (size_t i = 0; i < ARRAY_SIZE(once); i++)
 		if (once[i] == id)

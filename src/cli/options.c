@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Owns the tables of commands and options. */
+#include "change.h"
 #include "cli.h"
 
 const struct cli_option cli_options[] = {
@@ -48,6 +49,14 @@ const struct cli_option cli_options[] = {
     {OPTION_IGNORE, "ignore", 'i', "ID", "leave out the finding ID, or several (ID,ID...); how many is told"},
     {OPTION_MIN, "min", 'm', "SEVERITY", "leave out findings of less than SEVERITY: fail, warn, advice, info or good"},
     {OPTION_SOURCES, "sources", 's', NULL, "print beside each fact the path that it was read from"},
+    {OPTION_YES, "yes", 'y', NULL, "apply without asking"},
+    {OPTION_DRY_RUN, "dry-run", 'n', NULL, "print the plan and change nothing"},
+    {OPTION_ACCEPT_RISK, "accept-risk", 0, NULL, "open the security hole that the plan names, without typing its name"},
+    {OPTION_SETTLE, "settle", 0, "SECONDS",
+     "look again so long after the last write whether the values stay (2; 0 with --host)"},
+    {OPTION_ROOT, "host", 'H', "DIRECTORY",
+     "take a directory that holds the sys/ and proc/ of a machine for the machine"},
+    {OPTION_EVERY, "all", 'a', NULL, "all changes in force, the newest first"},
     {0, NULL, 0, NULL, NULL},
 };
 
@@ -64,33 +73,54 @@ static const enum cli_option_id place_options[] = {OPTION_NEW,	  OPTION_NAME,	OP
 						   OPTION_JSON,	  OPTION_SVG,	OPTION_TIMING,	0};
 static const enum cli_option_id capture_options[] = {OPTION_OUTPUT, OPTION_FORCE, OPTION_HOST, OPTION_TIMING, 0};
 
+static const enum cli_option_id set_options[] = {CHANGE_OPTIONS, 0};
+static const enum cli_option_id undo_options[] = {OPTION_EVERY, OPTION_ROOT, OPTION_JSON, 0};
+static const enum cli_option_id status_options[] = {OPTION_ROOT, OPTION_JSON, 0};
+
+#define CODES_USUAL "0 fine, 1 findings, 2 usage, 3 could not"
+#define CODES_CHANGE "0 done, 1 put back or not wanted, 2 usage, 3 could not"
+
 const struct cli_command cli_commands[] = {
     {"check", "", "say what is wrong with this host",
      "Reads the host and prints findings, worst first: what was read, what it costs, what to do. Reads only; root is "
      "needed for little and said where it would help. Exit code 1 when there is a failure or a warning.",
-     check_options, cmd_check},
+     check_options, cmd_check, CODES_USUAL},
     {"show", "[SUBJECT...]", "show the facts, by subject",
      "Prints the facts of the given subjects, or of all; --sources adds where each was read. `hvtune show topology` "
      "draws packages, NUMA nodes, CCXs and cores; --svg makes a picture of it.",
-     show_options, cmd_show},
+     show_options, cmd_show, CODES_USUAL},
     {"explain", "[ID...]", "explain a finding",
      "Prints mechanism, expected effect with its source, what the change hurts and how to look by hand. A subject "
      "(`hvtune explain idle`) lists the findings of it.",
-     explain_options, cmd_explain},
+     explain_options, cmd_explain, CODES_USUAL},
     {"lint", "FILE...", "judge a VM's file, a kernel command line, GRUB default file, tuned profile or tuned log",
      "Prints the findings for a file, on this host or on the one that --host names. FILE - is standard input. Exit "
      "code "
      "1 when there is a failure or a warning.",
-     lint_options, cmd_lint},
+     lint_options, cmd_lint, CODES_USUAL},
     {"place", "[VM...]", "say where VMs run best, how good that is, and what to change",
      "Places VMs on cores, L3 groups and NUMA nodes: those of files, new ones, and those of the host; with names only "
      "these, the others are kept where they are. Says why, how far from the best that can be, and prints the change in "
      "the words of libvirt, Proxmox or QEMU. Changes nothing. Exit code 1 when not all could be placed.",
-     place_options, cmd_place},
+     place_options, cmd_place, CODES_USUAL},
+    {"set", "KNOB[@WHERE]=VALUE...", "change settings of this host",
+     "Prints the plan - every write in its order, what may move with it, what it costs - and asks. Each write is noted "
+     "on disk "
+     "before it is made and read back after it; when one fails or does not stick, all are put back.",
+     set_options, cmd_set, CODES_CHANGE},
+    {"undo", "[ID]", "put back what was changed",
+     "Puts back the newest change, the change ID or --all, after a crash or a reboot too. What someone else has set "
+     "since is left alone and told.",
+     undo_options, cmd_undo, "0 done, 1 a part could not be put back, 2 usage, 3 could not"},
+    {"status", "", "say which changes are in force",
+     "Prints the changes in force: since when, what a reboot clears, what no longer holds what was written, and what "
+     "was cut "
+     "short. Reads only.",
+     status_options, cmd_status, "0 fine, 1 something drifted or was cut short, 2 usage, 3 could not"},
     {"capture", "", "write an anonymised archive of this host",
      "Writes one archive of exactly what all commands ask, with serial numbers, MAC addresses, UUIDs and names "
      "replaced. "
      "Every command gives the same answer from it with --host.",
-     capture_options, cmd_capture},
-    {NULL, NULL, NULL, NULL, NULL, NULL},
+     capture_options, cmd_capture, CODES_USUAL},
+    {NULL, NULL, NULL, NULL, NULL, NULL, NULL},
 };

@@ -40,6 +40,12 @@ static bool is_stopped(const struct applying *applying)
 	return applying->options->stop && applying->options->stop(applying->options->data);
 }
 
+static void tell(const struct applying *applying, size_t written)
+{
+	if (applying->options->tell)
+		applying->options->tell(applying->options->data, written, applying->plan->points.count);
+}
+
 static int interrupted(struct applying *applying, struct err *err)
 {
 	applying->report->interrupted = true;
@@ -91,6 +97,7 @@ static int write_step(struct applying *applying, const struct knob_step *step, s
 
 		if (is_stopped(applying))
 			return interrupted(applying, err);
+		tell(applying, i);
 		r = set_point(applying, point, &why);
 		if (r == 0)
 			continue;
@@ -158,6 +165,7 @@ static int wait_to_settle(struct applying *applying, struct err *err)
 	for (unsigned waited_ms = 0; waited_ms < applying->options->settle_ms; waited_ms += 50) {
 		if (is_stopped(applying))
 			return interrupted(applying, err);
+		tell(applying, applying->plan->points.count);
 		(void)nanosleep(&moment, NULL);
 	}
 	return 0;

@@ -16,6 +16,7 @@ enum knob_outcome {
 	KNOB_STUCK,	 /* it could not be put back */
 	KNOB_NOT_STICKY, /* apply: it was written and holds another value */
 	KNOB_REFUSED,	 /* apply: the write failed */
+	KNOB_DRIFTED,	 /* status: it no longer holds what was written */
 };
 
 struct knob_event {
@@ -37,6 +38,8 @@ struct knob_apply_options {
 	const char *what;	  /* the command, for the journal */
 	unsigned settle_ms;	  /* time until the second look; 2000 on a real machine */
 	bool (*stop)(void *data); /* asked between writes: shall it stop and put back? NULL: never */
+	/* Told of each point written, and while it waits with written == count. NULL: nobody wants to know. */
+	void (*tell)(void *data, size_t written, size_t count);
 	void *data;
 };
 

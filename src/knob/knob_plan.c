@@ -72,7 +72,8 @@ static int add_step(struct knob_machine *machine, struct knob_plan *plan, const 
 	*step = (struct knob_step){.knob = knob, .name = asked->ask->name, .first = plan->points.count};
 	for (size_t i = 0; i < asked->points.count; i++) {
 		const struct knob_point *point = &asked->points.items[i];
-		const struct knob_point *twice = find_point(&plan->points, point);
+		const struct knob_point *written = find_point(&plan->points, point);
+		const struct knob_point *twice = written ? written : find_point(&plan->already, point);
 		int r = knob_check(machine, point, renewed, err);
 
 		if (r < 0)

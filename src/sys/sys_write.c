@@ -471,11 +471,24 @@ int sys_writer_lock(struct sys_writer *writer, const char *path, struct err *err
 	r = open_own(writer, path, O_RDWR, &fd, err);
 	if (r < 0)
 		return r;
-	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+	/* Who only looks whether it is taken (below) holds it for a moment. */
+	for (int tries = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; tries++) {
+		if (errno == EWOULDBLOCK && tries < 5) {
+			(void)usleep(20000);
+			continue;
+		}
 		return errno == EWOULDBLOCK ? err_set(err, EWOULDBLOCK, path,
 						      "another hvtune is changing this machine; wait for its end")
 					    : refuse(err, errno, path, "locked");
+	}
 	writer->lock_fd = fd;
 	fd = -1;
 	return 0;
+}
+
+bool sys_writer_is_locked(const struct sys_writer *writer, const char *path)
+{
+	CLEANUP(close_fd) int fd = open_beneath(writer, path, O_RDONLY, 0);
+
+	return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK;
 }

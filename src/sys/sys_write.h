@@ -88,6 +88,9 @@ int sys_writer_reserve(struct sys_writer *writer, const char *path, size_t size,
  */
 int sys_writer_lock(struct sys_writer *writer, const char *path, struct err *err);
 
+/* Does another process hold that lock? Reads only; false when there is no such file or it may not be opened. */
+bool sys_writer_is_locked(const struct sys_writer *writer, const char *path);
+
 /*
  * Start a program of this machine and wait for it: `argv` ends with NULL and argv[0] is looked for in the system's
  * directories, standard input is empty, the environment is PATH and LC_ALL=C. At most `timeout_s` seconds, then it is

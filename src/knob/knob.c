@@ -13,16 +13,23 @@ int knob_machine_open(const char *root, const struct sys_write_gate *gate, struc
 {
 	struct knob_machine machine = {.arena = arena_new()};
 	static const char *const own[] = {KNOB_JOURNAL, KNOB_LOCK, NULL};
-	size_t count = 0, used = 0;
+	size_t count = ARRAY_SIZE(own), used = 0;
+	const struct knob *knob;
 	const char **patterns;
 	int r;
 
-	while (knob_at(count))
+	for (size_t i = 0; (knob = knob_at(i)); i++) {
 		count++;
-	patterns = ARENA_ARRAY(machine.arena, count + ARRAY_SIZE(own) + 1, const char *);
-	for (size_t i = 0; i < count; i++)
-		if (knob_at(i)->path)
-			patterns[used++] = knob_at(i)->path;
+		for (const char *const *path = knob->paths; path && *path; path++)
+			count++;
+	}
+	patterns = ARENA_ARRAY(machine.arena, count + 1, const char *);
+	for (size_t i = 0; (knob = knob_at(i)); i++) {
+		if (knob->path)
+			patterns[used++] = knob->path;
+		for (const char *const *path = knob->paths; path && *path; path++)
+			patterns[used++] = *path;
+	}
 	for (const char *const *path = own; *path; path++)
 		patterns[used++] = *path;
 	r = sys_open_dir(root ? root : "/", &machine.sys, err);
@@ -69,7 +76,7 @@ const struct knob *knob_find(const char *name)
 
 	for (size_t i = 0; (knob = knob_at(i)); i++)
 		if (text_equal(knob->name, name))
-			return is_family(knob) ? NULL : knob;
+			return knob;
 	for (size_t i = 0; (knob = knob_at(i)); i++) {
 		size_t length = strlen(knob->name) - 1;
 
@@ -103,6 +110,7 @@ int knob_ask_parse(struct arena *arena, const char *text, struct knob_ask *ret, 
 	const char *equals = strchr(text, '=');
 	const char *at = equals ? memchr(text, '@', (size_t)(equals - text)) : NULL;
 	struct knob_ask ask = {0};
+	const struct knob *knob;
 
 	if (!equals || equals == text || at == text) {
 		(void)err_set(err, EINVAL, text, "what to set is written KNOB=VALUE or KNOB@WHERE=VALUE");
@@ -112,8 +120,13 @@ int knob_ask_parse(struct arena *arena, const char *text, struct knob_ask *ret, 
 	ask.name = arena_strndup(arena, text, (size_t)((at ? at : equals) - text));
 	ask.where = at ? arena_strndup(arena, at + 1, (size_t)(equals - at - 1)) : NULL;
 	ask.value = arena_strdup(arena, equals + 1);
-	if (!knob_find(ask.name))
+	knob = knob_find(ask.name);
+	if (!knob)
 		return unknown(ask.name, err);
+	if (text_equal(knob->name, ask.name) && is_family(knob)) {
+		(void)err_set(err, EINVAL, ask.name, "stands for a family; name one of it in place of '*'");
+		return err_hint(err, "%s", knob->value);
+	}
 	if (ask.where && !*ask.where)
 		return err_set(err, EINVAL, text, "nothing stands between '@' and '='");
 	*ret = ask;
@@ -140,6 +153,7 @@ bool knob_same(const struct knob *knob, const char *a, const char *b)
 static const char *const unit_labels[] = {
     [KNOB_OF_CPUS] = "CPU",
     [KNOB_OF_NODES] = "node",
+    [KNOB_OF_IRQS] = "IRQ",
 };
 
 /* "0-3" and, for nodes, "node0" or "node0,node2". */
@@ -203,15 +217,15 @@ static const char *path_of(struct arena *arena, const char *path, int instance)
 	return arena_printf(arena, "%.*s%d%s", (int)(star - path), path, instance, star + 1);
 }
 
-static int expand_by_path(struct knob_machine *machine, const struct knob *knob, const struct knob_ask *ask,
-			  struct knob_points *points, struct err *err)
+int knob_expand_path(struct knob_machine *machine, const struct knob *knob, const struct knob_ask *ask,
+		     const char *path, struct knob_points *points, struct err *err)
 {
 	struct cpuset wanted, there, missing;
 	int r;
 
 	if (knob->unit == KNOB_OF_HOST) {
 		struct knob_point point = {
-		    .knob = knob, .name = ask->name, .where = knob->path, .label = "", .new = ask->value};
+		    .knob = knob, .name = ask->name, .where = path, .label = "", .new = ask->value};
 
 		if (ask->where)
 			return err_set(err, EINVAL, ask->where, "%s is one for the whole host and takes no @WHERE",
@@ -222,7 +236,7 @@ static int expand_by_path(struct knob_machine *machine, const struct knob *knob,
 	r = parse_where(knob, ask, &wanted, err);
 	if (r < 0)
 		return r;
-	there = instances(machine, knob->path);
+	there = instances(machine, path);
 	missing = cpuset_minus(&wanted, &there);
 	if (ask->where && !cpuset_empty(&missing))
 		return err_set(err, ENOENT, ask->where, "%s: there is no %s %s here", ask->name,
@@ -232,7 +246,7 @@ static int expand_by_path(struct knob_machine *machine, const struct knob *knob,
 		struct knob_point point = {
 		    .knob = knob,
 		    .name = ask->name,
-		    .where = path_of(machine->arena, knob->path, instance),
+		    .where = path_of(machine->arena, path, instance),
 		    .label = arena_printf(machine->arena, "%s %d", unit_labels[knob->unit], instance),
 		    .new = ask->value,
 		};
@@ -252,7 +266,7 @@ int knob_expand(struct knob_machine *machine, const struct knob_ask *ask, enum k
 	if (!knob)
 		return unknown(ask->name, err);
 	r = knob->expand ? knob->expand(machine, knob, ask, points, err)
-			 : expand_by_path(machine, knob, ask, points, err);
+			 : knob_expand_path(machine, knob, ask, knob->path, points, err);
 	if (r < 0)
 		return r;
 	kept = first;

@@ -82,8 +82,19 @@ enum knob_unit {
 	KNOB_OF_HOST, /* there is one point; no @where */
 	KNOB_OF_CPUS, /* a CPU list */
 	KNOB_OF_NODES,
+	KNOB_OF_IRQS,  /* a list of numbers of interrupts */
 	KNOB_OF_NAMES, /* a name, or names with commas: a device, a VM */
 };
+
+/* Of two steps of one rank, the one all of whose numbers go that way is written first. */
+enum knob_order {
+	KNOB_AS_ASKED,
+	KNOB_FALLING_FIRST, /* a lower limit makes way for the upper one; pages given back make room for others */
+	KNOB_RISING_FIRST,
+};
+
+struct knob_plan;
+struct knob_step;
 
 struct knob {
 	/*
@@ -97,21 +108,24 @@ struct knob {
 	enum knob_unit unit;
 	const struct knob_actuator *actuator;
 	/*
-	 * Where its points are: a path in which '*' is the number of the CPU, node or other instance. NULL when
-	 * `expand` finds them.
+	 * Where its points are: a path in which '*' is the number of the CPU, node or other instance. With `expand` it
+	 * only says, as an fnmatch(3) pattern, what may be written.
 	 */
 	const char *path;
+	const char *const *paths; /* further patterns of what its actuator writes, ended by NULL; NULL: none */
 	/*
 	 * Find the points that `ask` names, with label, and `new` for each (ask->value translated). NULL: by `path`,
-	 * with ask->value. -ENOENT: this machine has no such thing; -EINVAL: what was asked makes no sense; err says
-	 * why.
+	 * with ask->value. A family that is asked for by its own name ("idle.*") gives all points of all members, each
+	 * named by its member. -ENOENT: this machine has no such thing; -EINVAL: what was asked makes no sense; err
+	 * says why.
 	 */
 	int (*expand)(struct knob_machine *machine, const struct knob *knob, const struct knob_ask *ask,
 		      struct knob_points *points, struct err *err);
-	const char *choices;	/* path of the file with the words that are legal here ('*' as in path), or NULL */
-	const char *words;	/* legal words with blanks between them, where no file tells them; NULL: any */
-	int64_t least, most;	/* legal numbers, when least < most; words are legal besides */
-	int rank;		/* what is written first: lower ranks; see knob_ranks */
+	const char *choices; /* path of the file with the words that are legal here ('*' as in path), or NULL */
+	const char *words;   /* legal words with blanks between them, where no file tells them; NULL: any */
+	int64_t least, most; /* legal numbers, when least < most; words are legal besides */
+	int rank;	     /* what is written first: lower ranks; see knob_ranks */
+	enum knob_order order;
 	const char *moves;	/* names of knobs that may move when this is written, with blanks between them */
 	const char *appears;	/* name of the knob that can make it appear ("amd_pstate" for epp), or NULL */
 	const char *unwritable; /* a value that is only reached through another knob ("0" of dirty_bytes), or NULL */
@@ -120,6 +134,9 @@ struct knob {
 	const char *after;	/* what has to follow for it to act: "a reboot", "a restart of the VM"; NULL: nothing */
 	/* Further checks of a value at plan time; NULL: none. */
 	int (*check)(struct knob_machine *machine, const struct knob_point *point, struct err *err);
+	/* A look at one step within its whole plan, to refuse it or to add remarks; NULL: none. */
+	int (*judge)(struct knob_machine *machine, struct knob_plan *plan, const struct knob_step *step,
+		     struct err *err);
 };
 
 /* Does a value of this knob outlive a reboot? */

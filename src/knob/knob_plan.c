@@ -11,6 +11,7 @@ struct asked {
 	const struct knob *knob;
 	const struct knob_ask *ask;
 	struct knob_points points;
+	bool first; /* within its rank, see enum knob_order */
 };
 
 void knob_plan_note(struct knob_machine *machine, struct knob_plan *plan, const char *text)
@@ -32,7 +33,23 @@ static int by_rank(const void *a, const void *b)
 
 	if (one->knob->rank != other->knob->rank)
 		return one->knob->rank < other->knob->rank ? -1 : 1;
+	if (one->first != other->first)
+		return one->first ? -1 : 1;
 	return one < other ? -1 : one > other;
+}
+
+static bool goes_first(const struct asked *asked)
+{
+	for (size_t i = 0; i < asked->points.count; i++) {
+		const struct knob_point *point = &asked->points.items[i];
+		int64_t old, new;
+
+		if (!point->old || !point->new || text_int(point->old, 10, &old) < 0 ||
+		    text_int(point->new, 10, &new) < 0 ||
+		    (asked->knob->order == KNOB_FALLING_FIRST ? new > old : new < old))
+			return false;
+	}
+	return asked->knob->order != KNOB_AS_ASKED;
 }
 
 /* Does one of the asks make this knob appear or rebuild its values? */
@@ -57,24 +74,72 @@ static const struct knob_point *find_point(const struct knob_points *points, con
 	return NULL;
 }
 
+const struct knob_point *knob_plan_find(const struct knob_plan *plan, const char *knob, const char *label)
+{
+	const struct knob_points *lists[] = {&plan->points, &plan->already};
+
+	for (size_t list = 0; list < ARRAY_SIZE(lists); list++)
+		for (size_t i = 0; i < lists[list]->count; i++) {
+			const struct knob_point *point = &lists[list]->items[i];
+
+			if (text_equal(point->knob->name, knob) && text_equal(point->label, label))
+				return point;
+		}
+	return NULL;
+}
+
+bool knob_plan_moves(const struct knob_plan *plan, const char *knob)
+{
+	for (size_t i = 0; i < plan->step_count; i++)
+		if (plan->steps[i].knob->moves && text_has_word(plan->steps[i].knob->moves, " ", knob))
+			return true;
+	return false;
+}
+
+/* Do the steps so far move this very point? What is of single CPUs moves what is of the same CPUs. */
+static bool is_moved(const struct knob_plan *plan, const struct knob_point *point)
+{
+	for (size_t i = 0; i < plan->step_count; i++) {
+		const struct knob_step *step = &plan->steps[i];
+
+		if (!step->knob->moves || !text_has_word(step->knob->moves, " ", point->knob->name))
+			continue;
+		if (step->knob->unit != KNOB_OF_CPUS || point->knob->unit != KNOB_OF_CPUS)
+			return true;
+		for (size_t j = step->first; j < step->first + step->count; j++)
+			if (text_equal(plan->points.items[j].label, point->label))
+				return true;
+	}
+	return false;
+}
+
+static bool move_each_other(const struct knob *a, const struct knob *b)
+{
+	return a->moves && b->moves && text_has_word(a->moves, " ", b->name) && text_has_word(b->moves, " ", a->name);
+}
+
 static bool is_hole(const struct knob_point *point)
 {
 	return point->knob->hole && point->new &&text_has_word(point->knob->hole, " ", point->new);
 }
 
 /* Take the points of one ask into the plan: a step of those that change. */
-static int add_step(struct knob_machine *machine, struct knob_plan *plan, const struct asked *asked, bool renewed,
-		    struct err *err)
+static int add_step(struct knob_machine *machine, struct knob_plan *plan, const struct asked *asked, struct err *err)
 {
 	struct knob_step *step = &plan->steps[plan->step_count];
 	const struct knob *knob = asked->knob;
 
 	*step = (struct knob_step){.knob = knob, .name = asked->ask->name, .first = plan->points.count};
+	for (size_t i = 0; i < plan->step_count; i++)
+		if (move_each_other(plan->steps[i].knob, knob))
+			return err_set(err, EINVAL, knob->name, "and %s undo each other; ask for one of them",
+				       plan->steps[i].name);
 	for (size_t i = 0; i < asked->points.count; i++) {
 		const struct knob_point *point = &asked->points.items[i];
 		const struct knob_point *written = find_point(&plan->points, point);
 		const struct knob_point *twice = written ? written : find_point(&plan->already, point);
-		int r = knob_check(machine, point, renewed, err);
+		bool moved = is_moved(plan, point);
+		int r = knob_check(machine, point, moved, err);
 
 		if (r < 0)
 			return r;
@@ -86,7 +151,7 @@ static int add_step(struct knob_machine *machine, struct knob_plan *plan, const 
 		if (twice)
 			continue;
 		/* A value that an earlier step may move has to be written even when it is the right one now. */
-		if (!renewed && knob_same(knob, point->old, point->new))
+		if (!moved && knob_same(knob, point->old, point->new))
 			knob_points_add(&plan->already, point);
 		else
 			knob_points_add(&plan->points, point);
@@ -111,12 +176,9 @@ static void add_guards(struct knob_machine *machine, struct knob_plan *plan)
 		const struct knob_ask all = {.name = knob->name, .value = ""};
 		struct knob_points points = {.arena = machine->arena};
 		struct err ignored = {0};
-		bool moves = false;
 
-		for (size_t step = 0; step < plan->step_count && !moves; step++)
-			moves = plan->steps[step].knob->moves &&
-				text_has_word(plan->steps[step].knob->moves, " ", knob->name);
-		if (!moves || knob_expand(machine, &all, KNOB_EXPAND_READABLE, &points, &ignored) < 0)
+		if (!knob_plan_moves(plan, knob->name) ||
+		    knob_expand(machine, &all, KNOB_EXPAND_READABLE, &points, &ignored) < 0)
 			continue;
 		for (size_t j = 0; j < points.count; j++)
 			if (!find_point(&plan->points, &points.items[j]))
@@ -145,16 +207,23 @@ int knob_plan_make(struct knob_machine *machine, const struct knob_ask *asks, si
 
 		if (r < 0)
 			return r;
+		asked[i].first = goes_first(&asked[i]);
 		sorted[i] = &asked[i];
 	}
 	qsort(sorted, count, sizeof(struct asked *), by_rank);
 	for (size_t i = 0; i < count; i++) {
-		int r = add_step(machine, &plan, sorted[i], renews(asks, count, sorted[i]->knob), err);
+		int r = add_step(machine, &plan, sorted[i], err);
 
 		if (r < 0)
 			return r;
 	}
 	add_guards(machine, &plan);
+	for (size_t i = 0; i < plan.step_count; i++) {
+		int r = plan.steps[i].knob->judge ? plan.steps[i].knob->judge(machine, &plan, &plan.steps[i], err) : 0;
+
+		if (r < 0)
+			return r;
+	}
 	*ret = plan;
 	return 0;
 }

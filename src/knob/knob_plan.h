@@ -34,6 +34,15 @@ struct knob_plan {
 int knob_plan_make(struct knob_machine *machine, const struct knob_ask *asks, size_t count, struct knob_plan *ret,
 		   struct err *err);
 
+/*
+ * What the plan makes of the point of that knob and label: the one that it writes or that holds the value already; NULL
+ * when the knob was not asked for there.
+ */
+const struct knob_point *knob_plan_find(const struct knob_plan *plan, const char *knob, const char *label);
+
+/* May a step of the plan move that knob, besides writing it? */
+bool knob_plan_moves(const struct knob_plan *plan, const char *knob);
+
 /* Add a remark; the text must live as long as the plan. */
 void knob_plan_note(struct knob_machine *machine, struct knob_plan *plan, const char *text);
 

@@ -9,6 +9,19 @@
 int knob_get_value(struct knob_machine *machine, const char *where, const char **ret, struct err *err);
 int knob_set_value(struct knob_machine *machine, const char *where, const char *text, struct err *err);
 
+/*
+ * For `expand`: the points of `ask` at a path in which '*' is the number of an instance, of the kind of knob->unit.
+ * Errors as of `expand`.
+ */
+int knob_expand_path(struct knob_machine *machine, const struct knob *knob, const struct knob_ask *ask,
+		     const char *path, struct knob_points *points, struct err *err);
+
+/* The path without symbolic links, which the writer refuses; it need not be there. -ELOOP. */
+int knob_real_path(struct knob_machine *machine, const char *path, const char **ret, struct err *err);
+
+/* The text of the file `name` beside the file `path`, trimmed; NULL when it cannot be read. Read afresh. */
+const char *knob_beside(struct knob_machine *machine, const char *path, const char *name);
+
 /* Actuators that more than one part uses. */
 extern const struct knob_actuator knob_value_file;  /* a file of the kernel's that holds one text */
 extern const struct knob_actuator knob_choice_file; /* "always [madvise] never": the word in brackets */

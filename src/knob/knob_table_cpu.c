@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 
+#include "knob_plan.h"
 #include "knob_table.h"
 #include "text.h"
 
@@ -36,16 +37,39 @@ static const struct knob governor = {
     .moves = "epp min_freq",
 };
 
-/* With the governor performance amd-pstate-epp holds EPP at 0 and refuses all else with EBUSY. */
 static int check_epp(struct knob_machine *machine, const struct knob_point *point, struct err *err)
 {
+	const char *words = knob_beside(machine, point->where, "energy_performance_available_preferences");
 	int64_t number;
 
-	(void)machine;
 	if (text_equal(point->new, "custom"))
 		return err_set(err, EINVAL, point->new, "epp is set to a number for that");
 	if (text_int(point->new, 10, &number) < 0 && text_int(point->new, 16, &number) == 0)
 		return err_set(err, EINVAL, point->new, "epp takes a word or a decimal number from 0 to 255");
+	/* Kernels that take numbers (7.1) list "custom", but not while the governor performance holds EPP. */
+	if (text_int(point->new, 10, &number) == 0 && words && !text_equal(words, "performance") &&
+	    !text_has_word(words, " ", "custom"))
+		return err_set(err, EINVAL, point->new, "this kernel takes no numbers for EPP, only: %s", words);
+	return 0;
+}
+
+/* With the governor performance amd-pstate-epp holds EPP at 0 and refuses all else with EBUSY. */
+static int judge_epp(struct knob_machine *machine, struct knob_plan *plan, const struct knob_step *step,
+		     struct err *err)
+{
+	for (size_t i = step->first; i < step->first + step->count; i++) {
+		const struct knob_point *point = &plan->points.items[i];
+		const struct knob_point *planned = knob_plan_find(plan, "governor", point->label);
+		const char *word = planned ? planned->new
+				   : knob_plan_moves(plan, "governor")
+				       ? NULL
+				       : knob_beside(machine, point->where, "scaling_governor");
+
+		if (!text_equal(word, "performance") || knob_same(point->knob, point->new, "performance"))
+			continue;
+		(void)err_set(err, EBUSY, point->label, "has the governor performance, which holds EPP at performance");
+		return err_hint(err, "set governor=powersave with it, which in this mode does not mean slow");
+	}
 	return 0;
 }
 
@@ -96,7 +120,62 @@ static const struct knob epp = {
     .rank = KNOB_RANK_EPP,
     .appears = "amd_pstate",
     .check = check_epp,
+    .judge = judge_epp,
 };
+
+static int64_t khz_beside(struct knob_machine *machine, const char *path, const char *name)
+{
+	const char *text = knob_beside(machine, path, name);
+	int64_t khz;
+
+	return text && text_int(text, 10, &khz) == 0 ? khz : -1;
+}
+
+/* What lies outside of the hardware's range is cut to it by the kernel without a word. */
+static int check_limit(struct knob_machine *machine, const struct knob_point *point, struct err *err)
+{
+	int64_t least = khz_beside(machine, point->where, "cpuinfo_min_freq");
+	int64_t most = khz_beside(machine, point->where, "cpuinfo_max_freq");
+	int64_t hardware = khz_beside(machine, point->where, "amd_pstate_max_freq"), khz;
+
+	/* cpuinfo_max_freq falls when boost is off, which this plan may change. */
+	most = hardware > most ? hardware : most;
+	if (text_int(point->new, 10, &khz) < 0 || least < 0 || most < 0 || (khz >= least && khz <= most))
+		return 0;
+	return err_set(err, ERANGE, point->new, "%s of %s takes %lld to %lld kHz", point->name, point->label,
+		       (long long)least, (long long)most);
+}
+
+/* The other limit of the same CPU as the plan leaves it, in kHz; -1: nobody can tell. */
+static int64_t other_limit(struct knob_machine *machine, const struct knob_plan *plan, const struct knob_point *point,
+			   const char *knob, const char *file)
+{
+	const struct knob_point *planned = knob_plan_find(plan, knob, point->label);
+	int64_t khz;
+
+	if (planned)
+		return text_int(planned->new, 10, &khz) == 0 ? khz : -1;
+	return knob_plan_moves(plan, knob) ? -1 : khz_beside(machine, point->where, file);
+}
+
+static int judge_limit(struct knob_machine *machine, struct knob_plan *plan, const struct knob_step *step,
+		       struct err *err)
+{
+	bool is_lower = text_equal(step->knob->name, "min_freq");
+
+	for (size_t i = step->first; i < step->first + step->count; i++) {
+		const struct knob_point *point = &plan->points.items[i];
+		int64_t khz, other = is_lower ? other_limit(machine, plan, point, "max_freq", "scaling_max_freq")
+					      : other_limit(machine, plan, point, "min_freq", "scaling_min_freq");
+
+		if (other < 0 || text_int(point->new, 10, &khz) < 0 || (is_lower ? khz <= other : khz >= other))
+			continue;
+		(void)err_set(err, ERANGE, point->label, "%s would be %lld kHz and %s %lld kHz", point->name,
+			      (long long)khz, is_lower ? "max_freq" : "min_freq", (long long)other);
+		return err_hint(err, "the lower limit cannot lie above the upper one; set both");
+	}
+	return 0;
+}
 
 static const struct knob min_freq = {
     .name = "min_freq",
@@ -105,9 +184,12 @@ static const struct knob min_freq = {
     .unit = KNOB_OF_CPUS,
     .actuator = &knob_value_file,
     .path = POLICY "/scaling_min_freq",
-    .least = 0,
+    .least = 1,
     .most = 10000000,
     .rank = KNOB_RANK_LIMIT,
+    .order = KNOB_FALLING_FIRST,
+    .check = check_limit,
+    .judge = judge_limit,
 };
 
 static const struct knob max_freq = {
@@ -120,6 +202,9 @@ static const struct knob max_freq = {
     .least = 1,
     .most = 10000000,
     .rank = KNOB_RANK_LIMIT,
+    .order = KNOB_RISING_FIRST,
+    .check = check_limit,
+    .judge = judge_limit,
 };
 
 static const struct knob boost = {
@@ -146,13 +231,38 @@ static const struct knob cpu_boost = {
     .moves = "max_freq min_freq",
 };
 
+/* The device of the driver, which is an ACPI device of one number or another below one bus or another. */
+static int expand_x3d(struct knob_machine *machine, const struct knob *knob, const struct knob_ask *ask,
+		      struct knob_points *points, struct err *err)
+{
+	static const char driver[] = "/sys/bus/platform/drivers/amd_x3d_vcache";
+	const struct sys_look *look = sys_list(machine->sys, "%s", driver);
+
+	for (size_t i = 0; look->state == SYS_VALUE && i < look->size; i++) {
+		const char *real;
+		int r;
+
+		if (!text_starts(look->names[i], "AMDI0101:"))
+			continue;
+		r = knob_real_path(machine, arena_printf(machine->arena, "%s/%s/amd_x3d_mode", driver, look->names[i]),
+				   &real, err);
+		return r < 0 ? r : knob_expand_path(machine, knob, ask, real, points, err);
+	}
+	(void)err_set(err, ENOENT, knob->name, "this machine has no such setting");
+	return err_hint(err, "it is there on parts with two kinds of L3, with the driver amd_3d_vcache (Linux 6.13)");
+}
+
+static const char *const x3d_paths[] = {"/sys/devices/platform/*/AMDI0101:*/amd_x3d_mode",
+					"/sys/devices/*/AMDI0101:*/amd_x3d_mode", NULL};
+
 static const struct knob x3d_mode = {
     .name = "x3d_mode",
     .summary = "which CCD is preferred on parts with two kinds of L3",
     .value = "frequency|cache",
     .unit = KNOB_OF_HOST,
     .actuator = &knob_value_file,
-    .path = "/sys/bus/platform/drivers/amd_x3d_vcache/AMDI0101:*/amd_x3d_mode",
+    .paths = x3d_paths,
+    .expand = expand_x3d,
     .words = "frequency cache",
     .rank = KNOB_RANK_PLAIN,
 };

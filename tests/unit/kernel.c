@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Owns the simulated kernel; see kernel.h. The rules are those of drivers/cpufreq/amd-pstate.c and mm/page-writeback.c.
- */
+/* Owns the simulated kernel; see kernel.h. What it says to each file is in kernel_cpu.c, kernel_memory.c. */
 #include "kernel.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <ftw.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "kernel_rules.h"
 #include "text.h"
 #include "unit.h"
 
 #define CPU "/sys/devices/system/cpu/"
 #define STATUS CPU "amd_pstate/status"
-#define BOOST CPU "cpufreq/boost"
+
+static const struct kernel_rule *const rules[] = {kernel_cpu_rules, kernel_memory_rules};
 
 static const char *path_in(const struct kernel *kernel, const char *path)
 {
@@ -25,6 +27,16 @@ static const char *path_in(const struct kernel *kernel, const char *path)
 	turn = !turn;
 	(void)snprintf(full[turn], sizeof(full[turn]), "%s%s", kernel->tree->root, path);
 	return full[turn];
+}
+
+const char *kernel_beside(const char *path, const char *name)
+{
+	static char beside[8][4096];
+	static int turn;
+
+	turn = (turn + 1) % 8;
+	(void)snprintf(beside[turn], sizeof(beside[turn]), "%.*s/%s", (int)(strrchr(path, '/') - path), path, name);
+	return beside[turn];
 }
 
 void kernel_read(const struct kernel *kernel, const char *path, char *ret, size_t size)
@@ -39,7 +51,17 @@ void kernel_read(const struct kernel *kernel, const char *path, char *ret, size_
 		(void)fclose(file);
 }
 
-static void put(const struct kernel *kernel, const char *path, const char *value)
+long kernel_number(const struct kernel *kernel, const char *path)
+{
+	char text[64];
+	int64_t number = 0;
+
+	kernel_read(kernel, path, text, sizeof(text));
+	(void)text_int(text, 10, &number);
+	return (long)number;
+}
+
+void kernel_put(const struct kernel *kernel, const char *path, const char *value)
 {
 	FILE *file = fopen(path_in(kernel, path), "w");
 
@@ -49,110 +71,68 @@ static void put(const struct kernel *kernel, const char *path, const char *value
 	(void)fclose(file);
 }
 
-static const char *policy(int cpu, const char *name)
+void kernel_put_number(const struct kernel *kernel, const char *path, long number)
 {
-	static char path[4][256];
-	static int turn;
+	char text[32];
 
-	turn = (turn + 1) % 4;
-	(void)snprintf(path[turn], sizeof(path[turn]), CPU "cpufreq/policy%d/%s", cpu, name);
-	return path[turn];
+	(void)snprintf(text, sizeof(text), "%ld", number);
+	kernel_put(kernel, path, text);
 }
 
-static bool exists(const struct kernel *kernel, const char *path)
+bool kernel_exists(const struct kernel *kernel, const char *path)
 {
 	return access(path_in(kernel, path), F_OK) == 0;
 }
 
-/* All policies as the driver makes them when it is registered in that mode. */
-static void build_policies(const struct kernel *kernel, const char *mode)
+void kernel_remove(const struct kernel *kernel, const char *path)
 {
-	bool active = text_equal(mode, "active"), none = text_equal(mode, "disable");
-
-	for (int cpu = 0; cpu < KERNEL_CPUS; cpu++) {
-		if (none) {
-			(void)unlink(path_in(kernel, policy(cpu, "scaling_governor")));
-			(void)unlink(path_in(kernel, policy(cpu, "scaling_min_freq")));
-			(void)unlink(path_in(kernel, policy(cpu, "scaling_max_freq")));
-		} else {
-			put(kernel, policy(cpu, "scaling_governor"), active ? "powersave" : "schedutil");
-			put(kernel, policy(cpu, "scaling_min_freq"), "1500000");
-			put(kernel, policy(cpu, "scaling_max_freq"), "3700000");
-			put(kernel, policy(cpu, "scaling_available_governors"),
-			    active ? "performance powersave"
-				   : "conservative ondemand userspace powersave performance schedutil");
-		}
-		if (active) {
-			put(kernel, policy(cpu, "energy_performance_preference"), "balance_performance");
-			put(kernel, policy(cpu, "energy_performance_available_preferences"),
-			    "default performance balance_performance balance_power power");
-		} else {
-			(void)unlink(path_in(kernel, policy(cpu, "energy_performance_preference")));
-			(void)unlink(path_in(kernel, policy(cpu, "energy_performance_available_preferences")));
-		}
-	}
-	put(kernel, BOOST, "1");
+	(void)unlink(path_in(kernel, path));
 }
 
-/* Would the kernel refuse this value? 0 or a negative errno. */
-static int judge(const struct kernel *kernel, const char *path, const char *value)
+static const struct kernel_rule *rule_of(const char *path)
 {
-	if (text_equal(path, STATUS) && !text_has_word("active passive guided disable", " ", value))
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		for (const struct kernel_rule *rule = rules[i]; rule->pattern; rule++)
+			if (fnmatch(rule->pattern, path, FNM_PATHNAME) == 0)
+				return rule;
+	return NULL;
+}
+
+/* Files like "always [madvise] never" take one of their words and move the brackets. */
+static void move_brackets(const struct kernel *kernel, const char *path, const char *value, const char *before)
+{
+	char line[4096] = "", words[4096];
+	size_t at = 0;
+
+	(void)snprintf(words, sizeof(words), "%s", before);
+	for (char *word = strtok(words, " []"); word; word = strtok(NULL, " []"))
+		at += (size_t)snprintf(line + at, sizeof(line) - at, text_equal(word, value) ? "%s[%s]" : "%s%s",
+				       at ? " " : "", word);
+	kernel_put(kernel, path, line);
+}
+
+static int judge(const struct kernel *kernel, const char *path, const char *value, const char *before)
+{
+	const struct kernel_rule *rule = rule_of(path);
+
+	if (strchr(before, '[') && !text_has_word(before, " []", value))
 		return -EINVAL;
-	if (text_equal(path, "/proc/sys/vm/dirty_bytes") && text_equal(value, "0"))
-		return -EINVAL;
-	for (int cpu = 0; cpu < KERNEL_CPUS; cpu++) {
-		char governor[64], words[256];
-
-		kernel_read(kernel, policy(cpu, "scaling_governor"), governor, sizeof(governor));
-		kernel_read(kernel, policy(cpu, "scaling_available_governors"), words, sizeof(words));
-		if (text_equal(path, policy(cpu, "scaling_governor")) && !text_has_word(words, " ", value))
-			return -EINVAL;
-		if (text_equal(path, policy(cpu, "energy_performance_preference")) &&
-		    text_equal(governor, "performance") && !text_equal(value, "performance"))
-			return -EBUSY;
-	}
-	return 0;
+	return rule && rule->judge ? rule->judge(kernel, path, value) : 0;
 }
 
-static void set_status(const struct kernel *kernel, const char *value, const char *before)
-{
-	bool in_place = !text_equal(value, "active") && !text_equal(before, "active") &&
-			!text_equal(value, "disable") && !text_equal(before, "disable");
-
-	if (!text_equal(value, before) && !in_place)
-		build_policies(kernel, value);
-}
-
-/* Take a value that was judged, with all that moves by it. */
 static void take(const struct kernel *kernel, const char *path, const char *value, const char *before)
 {
-	if (text_starts(before, "always") || text_starts(before, "[always")) {
-		char shown[64] = "";
+	const struct kernel_rule *rule = rule_of(path);
 
-		for (const char *const *word = (const char *const[]){"always", "madvise", "never", NULL}; *word; word++)
-			(void)snprintf(shown + strlen(shown), sizeof(shown) - strlen(shown),
-				       text_equal(*word, value) ? "%s[%s]" : "%s%s", *shown ? " " : "", *word);
-		put(kernel, path, shown);
-		return;
-	}
-	put(kernel, path, value);
-	if (text_equal(path, STATUS))
-		set_status(kernel, value, before);
-	for (int cpu = 0; cpu < KERNEL_CPUS; cpu++) {
-		if (text_equal(path, policy(cpu, "scaling_governor")) && text_equal(value, "performance") &&
-		    exists(kernel, policy(cpu, "energy_performance_preference")))
-			put(kernel, policy(cpu, "energy_performance_preference"), "performance");
-		if (text_equal(path, BOOST))
-			put(kernel, policy(cpu, "scaling_max_freq"), text_equal(value, "1") ? "3700000" : "2800000");
-	}
-	if (text_equal(path, "/proc/sys/vm/dirty_bytes"))
-		put(kernel, "/proc/sys/vm/dirty_ratio", "0");
-	if (text_equal(path, "/proc/sys/vm/dirty_ratio"))
-		put(kernel, "/proc/sys/vm/dirty_bytes", "0");
+	if (strchr(before, '['))
+		move_brackets(kernel, path, value, before);
+	else if (rule && rule->take)
+		rule->take(kernel, path, value, before);
+	else
+		kernel_put(kernel, path, value);
 	if (text_equal(kernel->vanish_at, path)) {
-		(void)unlink(path_in(kernel, policy(1, "scaling_governor")));
-		(void)unlink(path_in(kernel, policy(1, "energy_performance_preference")));
+		kernel_remove(kernel, CPU "cpufreq/policy1/scaling_governor");
+		kernel_remove(kernel, CPU "cpufreq/policy1/energy_performance_preference");
 	}
 }
 
@@ -161,7 +141,7 @@ void kernel_write(struct kernel *kernel, const char *path, const char *value)
 	char before[4096];
 
 	kernel_read(kernel, path, before, sizeof(before));
-	if (judge(kernel, path, value) == 0)
+	if (judge(kernel, path, value, before) == 0)
 		take(kernel, path, value, before);
 }
 
@@ -178,7 +158,7 @@ static int play(struct kernel *kernel, enum sys_write_when when, const char *pat
 	}
 	if (when == SYS_WRITE_BEFORE) {
 		kernel_read(kernel, path, kernel->before, sizeof(kernel->before));
-		return judge(kernel, path, value);
+		return judge(kernel, path, value, kernel->before);
 	}
 	take(kernel, path, value, kernel->before);
 	return 0;
@@ -208,7 +188,7 @@ void kernel_start(struct kernel *kernel, const char *mode)
 {
 	static const struct tree_file files[] = {
 	    {CPU "amd_pstate/status", "passive\n"},
-	    {BOOST, "1\n"},
+	    {CPU "cpufreq/boost", "1\n"},
 	    {CPU "cpufreq/policy0/affected_cpus", "0\n"},
 	    {CPU "cpufreq/policy1/affected_cpus", "1\n"},
 	    {CPU "cpufreq/policy2/affected_cpus", "2\n"},
@@ -228,7 +208,7 @@ void kernel_start(struct kernel *kernel, const char *mode)
 	};
 
 	*kernel = (struct kernel){.tree = tree_new(files)};
-	build_policies(kernel, "passive");
+	kernel_build_policies(kernel, "passive");
 	if (!text_equal(mode, "passive"))
 		kernel_write(kernel, STATUS, mode);
 }

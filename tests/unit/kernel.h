@@ -30,9 +30,19 @@ void kernel_stop(struct kernel *kernel);
 /* The gate that plays it. */
 struct sys_write_gate kernel_gate(struct kernel *kernel);
 
+/* Further parts of a machine, for tests that ask for them. */
+void kernel_add_x3d(struct kernel *kernel);
+
 /* Write a file as somebody else would: with all that follows from it. */
 void kernel_write(struct kernel *kernel, const char *path, const char *value);
 void kernel_read(const struct kernel *kernel, const char *path, char *ret, size_t size);
+
+/* What rules of the simulated kernel are made of; see kernel_rules.h. */
+void kernel_put(const struct kernel *kernel, const char *path, const char *value);
+void kernel_put_number(const struct kernel *kernel, const char *path, long number);
+long kernel_number(const struct kernel *kernel, const char *path); /* 0 when there is none */
+bool kernel_exists(const struct kernel *kernel, const char *path);
+void kernel_remove(const struct kernel *kernel, const char *path);
 
 /* All files but hvtune's own, one after the other, to compare with; free() it. */
 char *kernel_dump(const struct kernel *kernel);

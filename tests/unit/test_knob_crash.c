@@ -20,21 +20,50 @@ enum { MOST_ASKS = 6 };
 struct scene {
 	const char *mode;
 	const char *asks[MOST_ASKS];
+	void (*add)(struct kernel *kernel); /* parts of the machine, and what its owner has set; NULL: nothing */
 };
 
+static void all_performance(struct kernel *kernel)
+{
+	for (int cpu = 0; cpu < KERNEL_CPUS; cpu++) {
+		char path[128];
+
+		(void)snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpufreq/policy%d/scaling_governor", cpu);
+		kernel_write(kernel, path, "performance");
+	}
+}
+
+static void low_limits(struct kernel *kernel)
+{
+	kernel_write(kernel, "/sys/devices/system/cpu/cpufreq/policy0/scaling_min_freq", "800000");
+	kernel_write(kernel, "/sys/devices/system/cpu/cpufreq/policy0/scaling_max_freq", "1000000");
+}
+
 static const struct scene scenes[] = {
-    {"passive", {"governor=performance"}},
-    {"active", {"governor=performance"}},
-    {"active", {"governor@1=performance", "epp@0,2=power"}},
-    {"active", {"epp=power"}},
-    {"passive", {"amd_pstate=active"}},
-    {"passive", {"amd_pstate=active", "governor=powersave", "epp=power"}},
-    {"active", {"amd_pstate=guided", "governor=ondemand", "max_freq=2000000"}},
-    {"active", {"amd_pstate=active", "governor=performance", "boost=0", "min_freq=1600000"}},
-    {"guided", {"amd_pstate=disable"}},
-    {"active", {"boost=0", "thp=never", "ksm=0", "swappiness=10"}},
-    {"passive", {"dirty_bytes=104857600", "latency@0-1=50"}},
+    {"passive", {"governor=performance"}, NULL},
+    {"active", {"governor=performance"}, NULL},
+    {"active", {"governor@1=performance", "epp@0,2=power"}, NULL},
+    {"active", {"epp=power"}, NULL},
+    {"passive", {"amd_pstate=active"}, NULL},
+    {"passive", {"amd_pstate=active", "governor=powersave", "epp=power"}, NULL},
+    {"active", {"amd_pstate=guided", "governor=ondemand", "max_freq=2000000"}, NULL},
+    {"active", {"amd_pstate=active", "governor=performance", "boost=0", "min_freq=1600000"}, NULL},
+    {"guided", {"amd_pstate=disable"}, NULL},
+    {"active", {"boost=0", "thp=never", "ksm=0", "swappiness=10"}, NULL},
+    {"passive", {"dirty_bytes=104857600", "latency@0-1=50"}, NULL},
+    {"active", {"governor=powersave", "epp=balance_power"}, all_performance},
+    {"active", {"min_freq@0=2000000", "max_freq@0=2200000"}, low_limits},
+    {"active", {"boost=0", "min_freq=600000", "max_freq=900000"}, NULL},
+    {"active", {"x3d_mode=cache"}, kernel_add_x3d},
 };
+
+static char *start(struct kernel *kernel, const struct scene *scene)
+{
+	kernel_start(kernel, scene->mode);
+	if (scene->add)
+		scene->add(kernel);
+	return kernel_dump(kernel);
+}
 
 static void make_plan(struct knob_machine *machine, const struct scene *scene, struct knob_plan *ret)
 {
@@ -120,8 +149,7 @@ static void killed_anywhere_in_apply(void **state)
 		for (bool dead = true; dead; at++) {
 			struct kernel kernel;
 
-			kernel_start(&kernel, scenes[i].mode);
-			CLEANUP(base_free) char *before = kernel_dump(&kernel);
+			CLEANUP(base_free) char *before = start(&kernel, &scenes[i]);
 
 			dead = killed(&kernel, at, &scenes[i]);
 			check_undone(&kernel, before, &scenes[i], at, 0);
@@ -143,8 +171,7 @@ static void killed_anywhere_in_undo(void **state)
 				struct kernel kernel;
 				struct err err = {0};
 
-				kernel_start(&kernel, scenes[i].mode);
-				CLEANUP(base_free) char *before = kernel_dump(&kernel);
+				CLEANUP(base_free) char *before = start(&kernel, &scenes[i]);
 
 				if (half == 0 && apply(&kernel, &scenes[i], NULL, &err) < 0)
 					fail_msg("%s: %s: %s", scenes[i].asks[0], err.where, err.what);
@@ -171,8 +198,7 @@ static void failing_anywhere(void **state)
 				struct err err = {0};
 				struct knob_report report = {0};
 
-				kernel_start(&kernel, scenes[i].mode);
-				CLEANUP(base_free) char *before = kernel_dump(&kernel);
+				CLEANUP(base_free) char *before = start(&kernel, &scenes[i]);
 
 				kernel.fail_at = at;
 				kernel.fail_errnum = errnums[e];

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # Owns completion of hvtune in bash. tests/docs compares it with --help.
 
+# The names of knobs, each with what is given behind it; families cannot be set by their own name.
+_hvtune_knobs() {
+    hvtune knobs 2>/dev/null | awk -v behind="${1-}" '/^  [a-z]/ && $1 !~ /\*/ { print $1 behind }'
+}
+
 _hvtune() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check show explain lint place set undo status capture help" options
+    local commands="check show explain lint place set apply undo status knobs capture help" options
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
@@ -19,9 +24,9 @@ _hvtune() {
         options="--new --name --count --file --policy --repin --move --max-excess --even --smt --reserve --what-if"
         options+=" --format --plan --apply --host --json --svg --timing --help"
         ;;
-    set) options="--yes --dry-run --accept-risk --settle --host --json --help" ;;
+    set | apply) options="--yes --dry-run --accept-risk --settle --host --json --help" ;;
     undo) options="--all --host --json --help" ;;
-    status) options="--host --json --help" ;;
+    status | knobs) options="--host --json --help" ;;
     capture) options="--output --force --host --timing --help" ;;
     help)
         mapfile -t COMPREPLY < <(compgen -W "${commands% help}" -- "$word")
@@ -70,7 +75,12 @@ _hvtune() {
     case $command in
     show) mapfile -t COMPREPLY < <(compgen -W "$(hvtune show --list 2>/dev/null | cut -d ' ' -f 1)" -- "$word") ;;
     explain) mapfile -t COMPREPLY < <(compgen -W "$(hvtune explain --list 2>/dev/null | awk '/^[a-z]+ +[a-z]+\./ { print $2 }')" -- "$word") ;;
-    lint) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    lint | apply) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
+    set)
+        compopt -o nospace 2>/dev/null
+        mapfile -t COMPREPLY < <(compgen -W "$(_hvtune_knobs =)" -- "$word")
+        ;;
+    knobs) mapfile -t COMPREPLY < <(compgen -W "$(_hvtune_knobs)" -- "$word") ;;
     esac
 }
 

@@ -113,9 +113,11 @@ int cli_write_picture(const struct cli *cli, int (*write)(FILE *out, const void 
 /* For --timing: where the time went, to standard error. */
 void cli_print_timing(const struct cli *cli, const struct host *host);
 
+int cmd_apply(struct cli *cli);
 int cmd_capture(struct cli *cli);
 int cmd_check(struct cli *cli);
 int cmd_explain(struct cli *cli);
+int cmd_knobs(struct cli *cli);
 int cmd_lint(struct cli *cli);
 int cmd_place(struct cli *cli);
 int cmd_set(struct cli *cli);

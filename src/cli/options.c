@@ -74,6 +74,7 @@ static const enum cli_option_id place_options[] = {OPTION_NEW,	  OPTION_NAME,	OP
 static const enum cli_option_id capture_options[] = {OPTION_OUTPUT, OPTION_FORCE, OPTION_HOST, OPTION_TIMING, 0};
 
 static const enum cli_option_id set_options[] = {CHANGE_OPTIONS, 0};
+static const enum cli_option_id knobs_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id undo_options[] = {OPTION_EVERY, OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id status_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 
@@ -108,6 +109,11 @@ const struct cli_command cli_commands[] = {
      "on disk "
      "before it is made and read back after it; when one fails or does not stick, all are put back.",
      set_options, cmd_set, CODES_CHANGE},
+    {"apply", "PLAN", "apply a plan that set --dry-run --json printed",
+     "Plans anew what the file asks for, and refuses when the machine is no longer as the plan saw it. Then as set. "
+     "PLAN - is "
+     "standard input.",
+     set_options, cmd_apply, CODES_CHANGE},
     {"undo", "[ID]", "put back what was changed",
      "Puts back the newest change, the change ID or --all, after a crash or a reboot too. What someone else has set "
      "since is left alone and told.",
@@ -117,6 +123,11 @@ const struct cli_command cli_commands[] = {
      "was cut "
      "short. Reads only.",
      status_options, cmd_status, "0 fine, 1 something drifted or was cut short, 2 usage, 3 could not"},
+    {"knobs", "[NAME...]", "list what can be set, and how it stands",
+     "Prints the knobs that this machine has, with what they hold; of those that are named the page: legal values "
+     "here, "
+     "what moves with them, what they cost.",
+     knobs_options, cmd_knobs, "0 fine, 2 usage, 3 could not"},
     {"capture", "", "write an anonymised archive of this host",
      "Writes one archive of exactly what all commands ask, with serial numbers, MAC addresses, UUIDs and names "
      "replaced. "

@@ -295,8 +295,7 @@ int knob_expand(struct knob_machine *machine, const struct knob_ask *ask, enum k
 	return 0;
 }
 
-/* The words of point's file of choices; NULL when there is none. */
-static const char *choices_of(struct knob_machine *machine, const struct knob_point *point)
+const char *knob_choices(struct knob_machine *machine, const struct knob_point *point)
 {
 	const struct knob *knob = point->knob;
 	const char *path = knob->choices, *data;
@@ -320,7 +319,7 @@ static const char *choices_of(struct knob_machine *machine, const struct knob_po
 int knob_check(struct knob_machine *machine, const struct knob_point *point, bool blind, struct err *err)
 {
 	const struct knob *knob = point->knob;
-	const char *words = knob->words, *choices = blind ? NULL : choices_of(machine, point);
+	const char *words = knob->words, *choices = blind ? NULL : knob_choices(machine, point);
 	bool has_range = knob->least < knob->most;
 	int64_t number;
 

@@ -185,6 +185,9 @@ int knob_expand(struct knob_machine *machine, const struct knob_ask *ask, enum k
 /* Is ask->value legal for the point? What `choices` says is not asked when `blind` (the driver will be another one). */
 int knob_check(struct knob_machine *machine, const struct knob_point *point, bool blind, struct err *err);
 
+/* The words that the point's file of choices holds now, in the machine's arena; NULL when there is none. */
+const char *knob_choices(struct knob_machine *machine, const struct knob_point *point);
+
 /* Read a point now. As the actuator's get. */
 int knob_get(struct knob_machine *machine, const struct knob_point *point, const char **ret, struct err *err);
 

@@ -49,4 +49,15 @@ void report_knob_standing(const struct term *term, struct arena *arena, const st
 			  bool at_work);
 json_t *report_knob_standing_json(const struct knob_standing *standing);
 
+/*
+ * A knob with the points that it has here: a line of a list, its page, and JSON. `points` may be empty; `absent` then
+ * says why.
+ */
+void report_knob_line(const struct term *term, struct arena *arena, const struct knob *knob,
+		      const struct knob_points *points);
+void report_knob_page(const struct term *term, struct knob_machine *machine, const struct knob *knob,
+		      const struct knob_points *points, const char *absent);
+json_t *report_knob_json(struct knob_machine *machine, const struct knob *knob, const struct knob_points *points,
+			 const char *absent);
+
 #endif

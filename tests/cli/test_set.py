@@ -2,6 +2,7 @@
 """Changing a machine and getting it back, on directories that hold one: plan, question, apply, undo, status."""
 import contextlib
 import fcntl
+import json
 import os
 import pty
 import shutil
@@ -249,6 +250,97 @@ class Apply(WithMachine):
         self.assertIn("Nothing of hvtune's is in force.", self.machine.hvtune("status").out)
         self.assertIn("Nothing of hvtune's is in force.", self.machine.hvtune("undo").out)
         self.assertEqual(self.machine.read("sys/kernel/mm/transparent_hugepage/enabled"), "always madvise [never]")
+
+
+class PlanFile(WithMachine):
+    def setUp(self):
+        super().setUp()
+        self.file = Path(self.machine.folder.name).with_suffix(".json")
+        self.addCleanup(self.file.unlink)
+        self.make("governor=performance", "thp=never")
+
+    def make(self, *asks):
+        self.file.write_text(self.machine.hvtune("set", *asks, "--dry-run", "--json").out, encoding="ascii")
+
+    def change(self, **fields):
+        self.file.write_text(json.dumps({**json.loads(self.file.read_text(encoding="ascii")), **fields}),
+                             encoding="ascii")
+
+    def apply(self, *arguments, **options):
+        return self.machine.hvtune("apply", "--yes", self.file, *arguments, **options)
+
+    def test_apply_and_undo(self):
+        self.assert_code(self.apply(), 0)
+        self.assertEqual(self.machine.governors(), ["performance"] * CPUS)
+        self.assertIn(f"apply {self.file}", self.machine.hvtune("status", env={"COLUMNS": "300"}).out)
+        self.assert_code(self.machine.hvtune("undo"), 0)
+        self.assert_as_before()
+
+    def test_from_standard_input(self):
+        done = self.machine.hvtune("apply", "--yes", "-", stdin=self.file.read_text(encoding="ascii"))
+        self.assert_code(done, 0)
+        self.assertEqual(self.machine.governors(), ["performance"] * CPUS)
+
+    def test_a_stale_plan(self):
+        path = f"{CPU}/cpufreq/policy2/scaling_governor"
+        self.machine.write(path, "schedutil")
+        self.assert_refused(self.apply(), 3, path, "it was powersave, it is schedutil", "new plan")
+        self.machine.write(path, "performance")
+        self.assert_code(self.machine.hvtune("apply", self.file, "--dry-run"), 0)
+        self.machine.write(path, "powersave")
+        self.machine.write(f"{CPU}/cpufreq/policy4/scaling_governor", "powersave")
+        self.assert_refused(self.apply(), 3, "1 more value")
+        (self.machine.root / CPU / "cpufreq/policy4/scaling_governor").unlink()
+        (self.machine.root / path).unlink()
+        self.assert_refused(self.apply(), 3, path, "it is absent")
+
+    def test_asks_alone_are_for_any_machine(self):
+        self.file.write_text('{"schema": 1, "asks": ["governor=performance"]}', encoding="ascii")
+        self.machine.write(f"{CPU}/cpufreq/policy2/scaling_governor", "schedutil")
+        self.assert_code(self.apply(), 0)
+        self.assertEqual(self.machine.governors(), ["performance"] * CPUS)
+
+    def test_paths_of_the_file_are_not_written(self):
+        steps = json.loads(self.file.read_text(encoding="ascii"))["steps"]
+        steps[0]["writes"][0]["at"] = "/etc/passwd"
+        self.change(steps=steps)
+        self.assert_refused(self.apply(), 3, "/etc/passwd")
+        self.assert_as_before()
+
+    def test_what_is_no_plan(self):
+        for text, words in (("", "is no JSON"), ("{", "is no JSON"), ("[]", "is no plan"), ("{}", "is no plan"),
+                            ('{"schema": 1, "asks": []}', "is no plan"), ('{"schema": 1, "asks": [7]}', "is no plan"),
+                            ('{"schema": 2, "asks": ["thp=never"]}', "is no plan"),
+                            ('{"schema": 1, "asks": ["thq=never"]}', 'did you mean "thp"')):
+            self.file.write_text(text, encoding="ascii")
+            self.assert_refused(self.apply(), 3, words)
+        self.assert_refused(self.machine.hvtune("apply", "--yes", "/nonexistent"), 3)
+        self.assert_refused(self.machine.hvtune("apply", "--yes"), 2)
+        self.assert_as_before()
+
+
+class Knobs(WithMachine):
+    def test_the_list(self):
+        done = self.machine.hvtune("knobs")
+        self.assert_code(done, 0)
+        self.assert_clean(done)
+        self.assertRegex(done.out, r"(?m)^  governor +powersave \(CPUs 0-3\)$")
+        self.assertRegex(done.out, r"(?s)Not on this machine: .*\bksm\b")
+
+    def test_a_page(self):
+        done = self.machine.hvtune("knobs", "governor")
+        self.assert_code(done, 0)
+        self.assertRegex(done.out, r"legal +performance powersave\n")
+        self.assertRegex(done.out, r"may move +epp")
+        self.assert_refused(self.machine.hvtune("knobs", "governr"), 2)
+
+    def test_json(self):
+        knobs = {knob["name"]: knob for knob in self.machine.hvtune("knobs", "--json").json()["knobs"]}
+        self.assertEqual([point["value"] for point in knobs["governor"]["points"]], ["powersave"] * CPUS)
+        self.assertEqual((knobs["swappiness"]["least"], knobs["swappiness"]["most"]), (0, 200))
+        self.assertTrue(knobs["ksm"]["absent"])
+        for knob in knobs.values():
+            self.assertTrue(knob["summary"] and knob["value"] and knob["scope"], knob["name"])
 
 
 class Status(WithMachine):

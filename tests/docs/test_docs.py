@@ -88,6 +88,13 @@ class Completion(Test):
         self.assertLessEqual({rule["id"] for rule in rules}, self.complete("hvtune", "explain", ""))
 
 
+    def test_knobs(self):
+        names = {knob["name"] for knob in hvtune("knobs", "--json").json()["knobs"] if knob["points"]}
+        names = {name for name in names if "*" not in name}
+        self.assertLessEqual(names, self.complete("hvtune", "knobs", ""))
+        self.assertLessEqual({f"{name}=" for name in names}, self.complete("hvtune", "set", ""))
+
+
 class Findings(Test):
     def test_pages_are_what_explain_prints(self):
         done = subprocess.run([sys.executable, TOP / "tools/update-docs", "--check"], stdout=subprocess.PIPE, text=True,

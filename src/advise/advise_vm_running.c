@@ -7,61 +7,131 @@
 
 /* ---- declared against running ---- */
 
+/*
+ * A file that is linted beside a VM of its name that runs may be a draft: that the two differ is worth knowing, and no
+ * fault. The other rules judge the file alone then.
+ */
+static enum advise_severity severity_of(const struct advise_check *c)
+{
+	return c->vm->state == VM_STATE_RUNNING ? ADVISE_WARN : ADVISE_INFO;
+}
+
+/* Where vCPU `id` runs: its thread, in lint that of the VM which runs meanwhile. */
+static const struct vm_vcpu *thread_of(const struct vm *vm, int id)
+{
+	if (vm->process && vm->process->vcpus && id < vm->process->vcpu_max && vm->process->vcpus[id].running.given)
+		return &vm->process->vcpus[id];
+	return &vm->vcpus[id];
+}
+
 static void check_affinity(struct advise_check *c)
 {
+	const struct vm *vm = c->vm;
 	struct cpuset differing = {0};
-	int first = -1;
+	int first = -1, pid = vm->process ? vm->process->pid : vm->pid;
 
-	for (int id = 0; c->vm->vcpus && id < c->vm->vcpu_max; id++) {
-		const struct vm_vcpu *vcpu = &c->vm->vcpus[id];
+	for (int id = 0; vm->vcpus && id < vm->vcpu_max; id++) {
+		const struct vm_vcpu *vcpu = &vm->vcpus[id], *thread = thread_of(vm, id);
 		struct cpuset allowed = cpuset_and(&vcpu->pin.set, host_cpu_online(c->host));
 
-		if (!vcpu->running.given || !vcpu->pin.given || cpuset_equal(&allowed, &vcpu->running.set))
+		if (!thread->running.given || !vcpu->pin.given || cpuset_equal(&allowed, &thread->running.set))
 			continue;
 		first = first < 0 ? id : first;
 		cpuset_add(&differing, id);
 	}
 	if (first < 0)
 		return;
+	const struct vm_vcpu *thread = thread_of(vm, first);
+
 	advise_note_text(c, advise_printf(c, "pin of vCPU %d", first), "%s",
-			 advise_cpu_list(c, &c->vm->vcpus[first].pin.set));
-	advise_note_text(c, advise_printf(c, "/proc/%d/task/%d/status", c->vm->pid, c->vm->vcpus[first].tid), "%s",
-			 advise_cpu_list(c, &c->vm->vcpus[first].running.set));
+			 advise_cpu_list(c, &vm->vcpus[first].pin.set));
+	advise_note_text(c, advise_printf(c, "/proc/%d/task/%d/status", pid, thread->tid), "%s",
+			 advise_cpu_list(c, &thread->running.set));
 	advise_vm_at(c,
-		     advise_report(c, "vCPUs %s run elsewhere than their pins say: vCPU %d on %s instead of %s",
-				   advise_cpu_list(c, &differing), first,
-				   advise_cpu_list(c, &c->vm->vcpus[first].running.set),
-				   advise_cpu_list(c, &c->vm->vcpus[first].pin.set)),
-		     vm_pin_place(c->vm));
+		     advise_report_as(c, severity_of(c),
+				      "vCPUs %s run elsewhere than their pins say: vCPU %d on %s instead of %s",
+				      advise_cpu_list(c, &differing), first, advise_cpu_list(c, &thread->running.set),
+				      advise_cpu_list(c, &vm->vcpus[first].pin.set)),
+		     vm_pin_place(vm));
+}
+
+/* What differs, with commas between. */
+struct differences {
+	struct advise_check *c;
+	const char *text;
+};
+
+static void differ(struct differences *differences, const char *text)
+{
+	differences->text =
+	    advise_printf(differences->c, "%s%s%s", differences->text, *differences->text ? ", " : "", text);
+}
+
+static void compare_topologies(struct differences *differences, const struct vm *declared, const struct vm *running)
+{
+	const struct vm_cpu *is = &running->cpu, *wanted = &declared->cpu;
+
+	if (!is->topology_given || !wanted->topology_given || declared->vcpu_max != running->vcpu_max ||
+	    (is->threads == wanted->threads && is->sockets == wanted->sockets && is->dies == wanted->dies &&
+	     is->cores == wanted->cores))
+		return;
+	differ(differences, advise_printf(differences->c, "topology %d x %d x %d x %d instead of %d x %d x %d x %d",
+					  is->sockets, is->dies, is->cores, is->threads, wanted->sockets, wanted->dies,
+					  wanted->cores, wanted->threads));
+}
+
+/* What the guest takes for its CPU. A host-model becomes a named model with features, which are not compared. */
+static void compare_cpus(struct differences *differences, const struct vm *declared, const struct vm *running)
+{
+	bool is_host = running->cpu.mode == VM_CPU_HOST_PASSTHROUGH;
+
+	if (declared->cpu.mode == VM_CPU_DEFAULT || declared->cpu.mode == VM_CPU_MAXIMUM || !running->cpu.model)
+		return;
+	if (is_host != (declared->cpu.mode == VM_CPU_HOST_PASSTHROUGH))
+		differ(differences, is_host ? "the host's CPU instead of a model"
+					    : advise_printf(differences->c, "CPU model %s instead of the host's",
+							    running->cpu.model));
+	if (is_host && text_equal(declared->cpu.cache_mode, "passthrough") &&
+	    !text_equal(running->cpu.cache_mode, "passthrough"))
+		differ(differences, "caches that are not the host's");
+}
+
+static void compare(struct differences *differences, const struct vm *declared, const struct vm *running)
+{
+	struct advise_check *c = differences->c;
+
+	if (running->vcpu_max > 0 && declared->vcpu_max != running->vcpu_max)
+		differ(differences, advise_printf(c, "%d vCPUs instead of %d", running->vcpu_max, declared->vcpu_max));
+	if (running->memory_kib > 0 && declared->memory_kib > 0 && running->memory_kib != declared->memory_kib &&
+	    !declared->max_memory_kib)
+		differ(differences,
+		       advise_printf(c, "%s of memory instead of %s", text_kib(c->arena, running->memory_kib),
+				     text_kib(c->arena, declared->memory_kib)));
+	compare_topologies(differences, declared, running);
+	compare_cpus(differences, declared, running);
+	if (running->cell_count != declared->cell_count && MAX_OF(running->cell_count, declared->cell_count) > 1)
+		differ(differences,
+		       advise_printf(c, "%d NUMA cells instead of %d", running->cell_count, declared->cell_count));
+	if (running->hugepages != declared->hugepages)
+		differ(differences, running->hugepages ? "hugepages that are no longer asked for"
+						       : "no hugepages, which are asked for");
 }
 
 static void check_definition(struct advise_check *c)
 {
 	const struct vm *vm = c->vm, *process = vm->process;
-	const char *text = "";
+	struct differences differences = {.c = c, .text = ""};
 
 	if (!process)
 		return;
-	if (process->vcpu_max > 0 && vm->vcpu_max != process->vcpu_max)
-		text = advise_printf(c, "%d vCPUs instead of %d", process->vcpu_max, vm->vcpu_max);
-	if (process->memory_kib > 0 && vm->memory_kib > 0 && process->memory_kib != vm->memory_kib &&
-	    !vm->max_memory_kib)
-		text = advise_printf(c, "%s%s%s of memory instead of %s", text, *text ? ", " : "",
-				     text_kib(c->arena, process->memory_kib), text_kib(c->arena, vm->memory_kib));
-	if (process->cpu.topology_given && vm->cpu.topology_given && vm->vcpu_max == process->vcpu_max &&
-	    (process->cpu.threads != vm->cpu.threads || process->cpu.sockets != vm->cpu.sockets ||
-	     process->cpu.dies != vm->cpu.dies || process->cpu.cores != vm->cpu.cores))
-		text =
-		    advise_printf(c, "%s%stopology %d x %d x %d x %d instead of %d x %d x %d x %d", text,
-				  *text ? ", " : "", process->cpu.sockets, process->cpu.dies, process->cpu.cores,
-				  process->cpu.threads, vm->cpu.sockets, vm->cpu.dies, vm->cpu.cores, vm->cpu.threads);
-	if (process->hugepages != vm->hugepages)
-		text = advise_printf(c, "%s%s%s", text, *text ? ", " : "",
-				     process->hugepages ? "hugepages that are no longer asked for"
-							: "no hugepages, which are asked for");
-	advise_note_text(c, advise_printf(c, "/proc/%d/cmdline", process->pid), "%s", *text ? text : "as defined");
-	if (*text)
-		advise_report(c, "The VM runs with %s: its definition was changed after it started", text);
+	compare(&differences, vm, process);
+	advise_note_text(c, advise_printf(c, "/proc/%d/cmdline", process->pid), "%s",
+			 *differences.text ? differences.text : "as defined");
+	if (*differences.text)
+		advise_report_as(c, severity_of(c), "The VM runs with %s%s", differences.text,
+				 vm->state == VM_STATE_RUNNING
+				     ? ": its definition was changed after it started"
+				     : ": this file holds from its next start on, if it is defined");
 }
 
 /* ---- where memory lies ---- */

@@ -10,6 +10,7 @@
 #include "report.h"
 #include "text.h"
 #include "vm_nic.h"
+#include "vm_process.h"
 #include "vm_proxmox.h"
 #include "vm_qemu_line.h"
 #include "vm_xml.h"
@@ -19,12 +20,15 @@ struct linted {
 	struct host_cmdline cmdline;
 	struct tuned_profile profile;
 	struct vm *vm;
+	struct vm **running; /* VMs of the host */
+	int running_count;
 	struct advise_subject subject;
 };
 
 static void free_linted(struct linted *linted)
 {
 	linted->vm = vm_free(linted->vm);
+	vm_running_free(linted->running, linted->running_count);
 }
 
 /* Prose would pass for a command line of unknown words; one word that a kernel knows is asked for. */
@@ -66,6 +70,29 @@ static int read_tuned(struct host *host, const char *path, const char *text, str
 	return r == -EINVAL ? 0 : r;
 }
 
+static bool is_same_vm(const struct vm *a, const struct vm *b)
+{
+	if (a->uuid && b->uuid)
+		return strcasecmp(a->uuid, b->uuid) == 0;
+	return text_equal(a->name, b->name);
+}
+
+/*
+ * The VM that the file is of may run on this host. It is set beside the file, not in its place: the file may be a draft
+ * of what is to be, and is judged as it is written.
+ */
+static void find_running(struct host *host, struct linted *linted)
+{
+	struct vm *vm = linted->vm;
+
+	if ((!vm->name && !vm->uuid) ||
+	    vm_running(host, host->arena, &linted->running, &linted->running_count, NULL) < 0)
+		return;
+	for (int i = 0; i < linted->running_count && !vm->process; i++)
+		if (is_same_vm(vm, linted->running[i]))
+			vm->process = linted->running[i];
+}
+
 static int read_vm(struct host *host, const char *path, const char *text, enum lint_kind kind, struct linted *linted,
 		   struct err *err)
 {
@@ -77,9 +104,11 @@ static int read_vm(struct host *host, const char *path, const char *text, enum l
 	linted->subject.rule_prefixes = "vm.";
 	int r = readers[kind](path, text, strlen(text), &linted->vm, err);
 
-	if (r == 0)
-		vm_find_ports(host, linted->vm);
-	return r;
+	if (r < 0)
+		return r;
+	vm_find_ports(host, linted->vm);
+	find_running(host, linted);
+	return 0;
 }
 
 static int read_linted(const struct cli *cli, struct host *host, const char *path, struct linted *linted,

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """All VMs of a host: `check` and `show vms` on declared ones, on one that runs, and from a capture."""
+import os
 import shutil
 import sys
 import tempfile
@@ -39,12 +40,14 @@ class Vms(Test):
         self.folder = Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.folder)
         self.root = self.folder / "root"
-        shutil.copytree(hosts.root_of(name, hosts.names()[name]), self.root, symlinks=True)
+        # Links are faster than copies; write() never changes what another name has too.
+        shutil.copytree(hosts.root_of(name, hosts.names()[name]), self.root, symlinks=True, copy_function=os.link)
         self.write("/etc/libvirt/qemu/web1.xml", XML)
 
     def write(self, path, text):
         file = self.root / path.lstrip("/")
         file.parent.mkdir(parents=True, exist_ok=True)
+        file.unlink(missing_ok=True)
         file.write_text(text, encoding="utf-8")
 
     def start(self, cpu_of_vcpu_3):
@@ -90,6 +93,53 @@ class Vms(Test):
         self.start(9)
         _, findings = self.check()
         self.assertIn("vCPU 3 on 9 instead of 3", findings["vm.affinity-differs"]["title"])
+
+    def lint(self, xml, *options):
+        done = hvtune("lint", "--json", "--host", self.root, "-", stdin=xml)
+        self.assert_code(done, 0, 1)
+        self.assert_clean(done)
+        return done.code, {finding["id"]: finding for finding in done.json()[0]["findings"]}
+
+    def test_lint_judges_the_file_and_notes_what_runs(self):
+        """A draft with good pins beside a VM that runs elsewhere: the pins of the draft are judged."""
+        self.start(9)
+        siblings = XML
+        for vcpu, cpu in enumerate((0, 32, 1, 33)):
+            siblings = siblings.replace(f"vcpu='{vcpu}' cpuset='{vcpu}'", f"vcpu='{vcpu}' cpuset='{cpu}'")
+        code, draft = self.lint(siblings.replace("<memory unit='GiB'>4<", "<memory unit='GiB'>8<"))
+        self.assertNotIn("vm.sibling-order", draft)
+        self.assertEqual(draft["vm.affinity-differs"]["severity"], "info")
+        self.assertIn("vCPU 1 on 1 instead of 32", draft["vm.affinity-differs"]["title"])
+        self.assertEqual(draft["vm.definition-differs"]["severity"], "info")
+        self.assertIn("4 GiB of memory instead of 8 GiB: this file holds from its next start on",
+                      draft["vm.definition-differs"]["title"])
+        alone = self.lint(siblings.replace("web1", "web2"))
+        self.assertFalse({"vm.affinity-differs", "vm.definition-differs"} & alone[1].keys())
+        self.assertEqual(code, alone[0], "notes change no exit code")
+
+    def test_lint_pairs_by_uuid_before_name(self):
+        self.start(9)
+        uuid = "5f7d6b9e-33a1-4d0e-8a54-0a2d6b1c8f11"
+        self.write(f"/proc/{PID}/cmdline", "\0".join([*PROCESS, "-uuid", uuid]) + "\0")
+        for own, there in ((uuid.upper(), True), (uuid.replace("5f", "6f"), False)):
+            _, findings = self.lint(XML.replace("</name>", f"</name><uuid>{own}</uuid>"))
+            self.assertEqual("vm.affinity-differs" in findings, there, own)
+
+    def test_what_the_guest_sees_differs(self):
+        for declared, running, said in (
+                ("<topology sockets='1' cores='2' threads='2'/>", ["-smp", "4,sockets=4"],
+                 "topology 4 x 1 x 1 x 1 instead of 1 x 1 x 2 x 2"),
+                ("<topology sockets='1' cores='2' threads='2'/>", ["-cpu", "EPYC-Milan"],
+                 "CPU model EPYC-Milan instead of the host's"),
+                ("<cache mode='passthrough'/>", [], "caches that are not the host's"),
+                ("<numa><cell id='0' cpus='0-1' memory='2' unit='GiB'/><cell id='1' cpus='2-3' memory='2' unit='GiB'/></numa>",
+                 [], "0 NUMA cells instead of 2")):
+            with self.subTest(said):
+                self.write("/etc/libvirt/qemu/web1.xml", XML.replace("<topology sockets='1' cores='2' threads='2'/>",
+                                                                     declared))
+                self.start(3)
+                self.write(f"/proc/{PID}/cmdline", "\0".join([*PROCESS, *running]) + "\0")
+                self.assertIn(said, self.check()[1]["vm.definition-differs"]["title"])
 
     def test_show(self):
         self.start(9)

@@ -125,7 +125,7 @@ int knob_ask_parse(struct arena *arena, const char *text, struct knob_ask *ret, 
 		return unknown(ask.name, err);
 	if (text_equal(knob->name, ask.name) && is_family(knob)) {
 		(void)err_set(err, EINVAL, ask.name, "stands for a family; name one of it in place of '*'");
-		return err_hint(err, "%s", knob->value);
+		return err_hint(err, "for example %s", knob->members);
 	}
 	if (ask.where && !*ask.where)
 		return err_set(err, EINVAL, text, "nothing stands between '@' and '='");

@@ -104,6 +104,7 @@ struct knob {
 	const char *name;
 	const char *summary; /* one line */
 	const char *value;   /* the form of its value, for help: "WORD", "0-100", "kHz" */
+	const char *members; /* of a family: how they are named, for help: "idle.C2, idle.2"; else NULL */
 	enum knob_scope scope;
 	enum knob_unit unit;
 	const struct knob_actuator *actuator;
@@ -150,7 +151,9 @@ enum knob_ranks {
 	KNOB_RANK_DAEMON = 10, /* tuned profile: writes many of the others */
 	KNOB_RANK_SMT = 20,    /* makes CPUs come and go */
 	KNOB_RANK_DRIVER = 30, /* amd_pstate: rebuilds all policies */
-	KNOB_RANK_BOOST = 40,  /* the global one before those of policies */
+	KNOB_RANK_DYNAMIC_EPP = 33,
+	KNOB_RANK_PROFILE = 36,
+	KNOB_RANK_BOOST = 40, /* the global one before those of policies */
 	KNOB_RANK_BOOST_CPU = 45,
 	KNOB_RANK_GOVERNOR = 50, /* before EPP: performance forces it */
 	KNOB_RANK_LIMIT = 60,

@@ -66,6 +66,33 @@ static int set_choice(struct knob_machine *machine, const char *where, const cha
 	return knob_set_value(machine, where, line, err);
 }
 
+int knob_check_choice(struct knob_machine *machine, const struct knob_point *point, struct err *err)
+{
+	const char *all;
+	struct err ignored = {0};
+
+	if (knob_get_value(machine, point->where, &all, &ignored) < 0 || !strchr(all, '[') ||
+	    text_has_word(all, " []", point->new))
+		return 0;
+	return err_set(err, EINVAL, point->new, "%s takes one of: %s", point->name, all);
+}
+
+/* Parameters of modules read Y or N, whatever was written. */
+static int get_switch(struct knob_machine *machine, const char *where, const char **ret, struct err *err)
+{
+	const char *raw;
+	int r = knob_get_value(machine, where, &raw, err);
+
+	if (r == 0)
+		*ret = text_has_word("Y y 1", " ", raw) ? "on" : text_has_word("N n 0", " ", raw) ? "off" : raw;
+	return r;
+}
+
+static int set_switch(struct knob_machine *machine, const char *where, const char *text, struct err *err)
+{
+	return knob_set_value(machine, where, text_equal(text, "on") ? "Y" : text_equal(text, "off") ? "N" : text, err);
+}
+
 static bool same_cpus(const char *a, const char *b)
 {
 	struct cpuset set_a, set_b;
@@ -111,5 +138,6 @@ static bool same_bytes(const char *a, const char *b)
 
 const struct knob_actuator knob_value_file = {"value", knob_get_value, knob_set_value, NULL, NULL};
 const struct knob_actuator knob_choice_file = {"choice", get_choice, set_choice, NULL, NULL};
+const struct knob_actuator knob_switch_file = {"switch", get_switch, set_switch, NULL, NULL};
 const struct knob_actuator knob_cpus_file = {"cpus", knob_get_value, knob_set_value, same_cpus, NULL};
 const struct knob_actuator knob_whole_file = {"file", get_whole, set_whole, same_bytes, tidy_whole};

@@ -22,13 +22,20 @@ int knob_real_path(struct knob_machine *machine, const char *path, const char **
 /* The text of the file `name` beside the file `path`, trimmed; NULL when it cannot be read. Read afresh. */
 const char *knob_beside(struct knob_machine *machine, const char *path, const char *name);
 
+/* For `check`: is the word among those that the point's own file lists ("always [madvise] never")? */
+int knob_check_choice(struct knob_machine *machine, const struct knob_point *point, struct err *err);
+
 /* Actuators that more than one part uses. */
 extern const struct knob_actuator knob_value_file;  /* a file of the kernel's that holds one text */
 extern const struct knob_actuator knob_choice_file; /* "always [madvise] never": the word in brackets */
+extern const struct knob_actuator knob_switch_file; /* Y or N: "on" and "off" */
 extern const struct knob_actuator knob_cpus_file;   /* a CPU list; lists that mean the same are the same */
 extern const struct knob_actuator knob_whole_file;  /* a whole file of settings; NULL: there is none */
 
 extern const struct knob *const knob_table_cpu[];
+extern const struct knob *const knob_table_idle[];
 extern const struct knob *const knob_table_memory[];
+extern const struct knob *const knob_table_thp[];
+extern const struct knob *const knob_table_kvm[];
 
 #endif

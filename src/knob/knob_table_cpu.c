@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Owns the knobs of frequency, boost, idle states and SMT. Sources: Documentation/admin-guide/pm/amd-pstate.rst,
- * cpufreq.rst and cpuidle.rst of Linux, drivers/cpufreq/amd-pstate.c for what resets and forces what.
+ * Owns the knobs of frequency, boost and SMT. Sources: Documentation/admin-guide/pm/amd-pstate.rst,
+ * cpufreq.rst of Linux, drivers/cpufreq/amd-pstate.c for what resets and forces what.
  */
 #include <errno.h>
 
@@ -22,6 +22,42 @@ static const struct knob amd_pstate = {
     .rank = KNOB_RANK_DRIVER,
     .moves = "boost cpu_boost governor min_freq max_freq epp",
     .hurts = "governors, limits, boost and EPP of all CPUs go to the driver's defaults",
+};
+
+static const char *planned_status(struct knob_machine *machine, const struct knob_plan *plan)
+{
+	const struct knob_point *planned = knob_plan_find(plan, amd_pstate.name, "");
+	const char *now = NULL;
+	struct err ignored = {0};
+
+	if (planned)
+		return planned->new;
+	(void)knob_get_value(machine, amd_pstate.path, &now, &ignored);
+	return now;
+}
+
+static int judge_dynamic_epp(struct knob_machine *machine, struct knob_plan *plan, const struct knob_step *step,
+			     struct err *err)
+{
+	if (text_equal(planned_status(machine, plan), "active"))
+		return 0;
+	return err_set(err, EINVAL, step->name, "is only there for the mode active of amd_pstate");
+}
+
+/* Linux 7.1 and 7.2. The driver is registered anew when it is written. */
+static const struct knob dynamic_epp = {
+    .name = "dynamic_epp",
+    .summary = "EPP chosen by the driver, after the power supply and the platform profile",
+    .value = "enabled|disabled",
+    .unit = KNOB_OF_HOST,
+    .actuator = &knob_value_file,
+    .path = "/sys/devices/system/cpu/amd_pstate/dynamic_epp",
+    .words = "enabled disabled",
+    .rank = KNOB_RANK_DYNAMIC_EPP,
+    .moves = "boost cpu_boost governor min_freq max_freq epp",
+    .judge = judge_dynamic_epp,
+    .hurts = "governors, limits, boost and EPP of all CPUs go to the driver's defaults; while it is enabled EPP "
+	     "cannot be set",
 };
 
 static const struct knob governor = {
@@ -57,6 +93,16 @@ static int check_epp(struct knob_machine *machine, const struct knob_point *poin
 static int judge_epp(struct knob_machine *machine, struct knob_plan *plan, const struct knob_step *step,
 		     struct err *err)
 {
+	const struct knob_point *dynamic = knob_plan_find(plan, dynamic_epp.name, "");
+	const char *is_dynamic = dynamic ? dynamic->new : NULL;
+	struct err ignored = {0};
+
+	if (!dynamic)
+		(void)knob_get_value(machine, dynamic_epp.path, &is_dynamic, &ignored);
+	if (text_equal(is_dynamic, "enabled")) {
+		(void)err_set(err, EBUSY, step->name, "is chosen by the driver while dynamic_epp is enabled");
+		return err_hint(err, "set dynamic_epp=disabled with it");
+	}
 	for (size_t i = step->first; i < step->first + step->count; i++) {
 		const struct knob_point *point = &plan->points.items[i];
 		const struct knob_point *planned = knob_plan_find(plan, "governor", point->label);
@@ -276,25 +322,25 @@ static const struct knob smt = {
     .path = "/sys/devices/system/cpu/smt/control",
     .words = "on off forceoff",
     .rank = KNOB_RANK_SMT,
-    .moves = "governor min_freq max_freq cpu_boost epp latency",
+    .moves = "governor min_freq max_freq cpu_boost epp latency idle.*",
     .hurts = "CPUs come or go: pins of VMs to second threads are lost by the kernel, and forceoff lasts until a reboot",
 };
 
-static const struct knob latency = {
-    .name = "latency",
-    .summary = "longest wake-up time allowed to single CPUs",
-    .value = "us, 0 (no limit) or n/a (no idle state at all)",
-    .unit = KNOB_OF_CPUS,
+static const struct knob platform_profile = {
+    .name = "platform_profile",
+    .summary = "the firmware's own balance of performance, heat and noise (desktops and laptops)",
+    .value = "WORD",
+    .unit = KNOB_OF_HOST,
     .actuator = &knob_value_file,
-    .path = "/sys/devices/system/cpu/cpu*/power/pm_qos_resume_latency_us",
-    .words = "n/a",
-    .least = 0,
-    .most = INT32_MAX,
-    .rank = KNOB_RANK_PLAIN,
-    .hurts =
-	"a limit below the exit latency of C2 keeps these CPUs out of it: idle watts rise, and boost of others falls",
+    .path = "/sys/firmware/acpi/platform_profile",
+    .choices = "/sys/firmware/acpi/platform_profile_choices",
+    .words = "low-power cool quiet balanced balanced-performance performance max-power",
+    .rank = KNOB_RANK_PROFILE,
+    .moves = "epp",
+    .hurts = "the firmware may move power limits and fans that Linux does not show",
 };
 
 const struct knob *const knob_table_cpu[] = {
-    &amd_pstate, &governor, &epp, &min_freq, &max_freq, &boost, &cpu_boost, &x3d_mode, &smt, &latency, NULL,
+    &amd_pstate, &governor, &epp, &min_freq,	&max_freq,	   &boost,
+    &cpu_boost,	 &x3d_mode, &smt, &dynamic_epp, &platform_profile, NULL,
 };

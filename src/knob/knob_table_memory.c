@@ -4,6 +4,7 @@
  * and sysctl/{vm,kernel}.rst of Linux.
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "knob_table.h"
 #include "text.h"
@@ -19,6 +20,8 @@ static const struct knob thp = {
     .path = THP "enabled",
     .words = "always madvise never",
     .rank = KNOB_RANK_PLAIN,
+    .moves = "min_free_kbytes", /* khugepaged wants more than there is without it */
+    .check = knob_check_choice,
 };
 
 static const struct knob thp_defrag = {
@@ -30,6 +33,7 @@ static const struct knob thp_defrag = {
     .path = THP "defrag",
     .words = "always defer defer+madvise madvise never",
     .rank = KNOB_RANK_PLAIN,
+    .check = knob_check_choice,
 };
 
 static const struct knob thp_shmem = {
@@ -41,6 +45,7 @@ static const struct knob thp_shmem = {
     .path = THP "shmem_enabled",
     .words = "always within_size advise never deny force",
     .rank = KNOB_RANK_PLAIN,
+    .check = knob_check_choice,
 };
 
 static const struct knob ksm = {
@@ -136,17 +141,93 @@ static const struct knob dirty_background_ratio = {
     .unwritable = "0",
 };
 
-static const struct knob halt_poll_ns = {
-    .name = "kvm.halt_poll_ns",
-    .summary = "how long KVM polls before an idle vCPU sleeps",
-    .value = "ns",
+/* More than this has brought machines down by OOM (Documentation/admin-guide/sysctl/vm.rst). */
+static int check_min_free(struct knob_machine *machine, const struct knob_point *point, struct err *err)
+{
+	const struct sys_look *look = sys_read(machine->sys, "/proc/meminfo");
+	const char *line = look->state == SYS_VALUE ? strstr(look->data, "MemTotal:") : NULL;
+	int64_t total = line ? strtoll(line + strlen("MemTotal:"), NULL, 10) : 0, kib;
+
+	if (total <= 0 || text_int(point->new, 10, &kib) < 0 || kib <= total / 20)
+		return 0;
+	return err_set(err, ERANGE, point->new, "%s takes at most a twentieth of the memory here, %lld", point->name,
+		       (long long)total / 20);
+}
+
+static const struct knob min_free = {
+    .name = "min_free_kbytes",
+    .summary = "memory that the kernel keeps free for itself",
+    .value = "KiB",
     .unit = KNOB_OF_HOST,
     .actuator = &knob_value_file,
-    .path = "/sys/module/kvm/parameters/halt_poll_ns",
-    .least = 0,
-    .most = 10000000,
+    .path = "/proc/sys/vm/min_free_kbytes",
+    .least = 1024,
+    .most = INT32_MAX,
     .rank = KNOB_RANK_PLAIN,
-    .hurts = "polling costs watts and keeps cores from deep idle; without it wake-ups of vCPUs take longer",
+    .check = check_min_free,
+};
+
+static const struct knob zone_reclaim = {
+    .name = "zone_reclaim_mode",
+    .summary = "whether a node makes room in itself before it takes memory of others",
+    .value = "0-7",
+    .unit = KNOB_OF_HOST,
+    .actuator = &knob_value_file,
+    .path = "/proc/sys/vm/zone_reclaim_mode",
+    .least = 0,
+    .most = 7,
+    .rank = KNOB_RANK_PLAIN,
+    .hurts = "values other than 0 drop page cache although other nodes have memory free",
+};
+
+static const struct knob watermark_scale = {
+    .name = "watermark_scale_factor",
+    .summary = "how early the kernel starts to make memory free, in 1/10000",
+    .value = "1-3000",
+    .unit = KNOB_OF_HOST,
+    .actuator = &knob_value_file,
+    .path = "/proc/sys/vm/watermark_scale_factor",
+    .least = 1,
+    .most = 3000,
+    .rank = KNOB_RANK_PLAIN,
+};
+
+static const struct knob compaction = {
+    .name = "compaction_proactiveness",
+    .summary = "how much the kernel compacts memory ahead of need",
+    .value = "0-100",
+    .unit = KNOB_OF_HOST,
+    .actuator = &knob_value_file,
+    .path = "/proc/sys/vm/compaction_proactiveness",
+    .least = 0,
+    .most = 100,
+    .rank = KNOB_RANK_PLAIN,
+    .hurts = "compaction ahead of need costs CPU time on idle hosts",
+};
+
+static const struct knob writeback = {
+    .name = "dirty_writeback_cs",
+    .summary = "how often dirty memory is written out, in 1/100 s; 0: only when it must",
+    .value = "1/100 s",
+    .unit = KNOB_OF_HOST,
+    .actuator = &knob_value_file,
+    .path = "/proc/sys/vm/dirty_writeback_centisecs",
+    .least = 0,
+    .most = 360000,
+    .rank = KNOB_RANK_PLAIN,
+    .hurts = "rarer wake-ups save watts; a power cut loses what was not written",
+};
+
+static const struct knob nmi_watchdog = {
+    .name = "nmi_watchdog",
+    .summary = "watch for CPUs that hang, with a hardware counter",
+    .value = "0|1",
+    .unit = KNOB_OF_HOST,
+    .actuator = &knob_value_file,
+    .path = "/proc/sys/kernel/nmi_watchdog",
+    .words = "0 1",
+    .rank = KNOB_RANK_PLAIN,
+    .hurts = "without it a CPU that hangs is not told; with it one counter is taken from perf",
 };
 
 const struct knob *const knob_table_memory[] = {
@@ -160,6 +241,11 @@ const struct knob *const knob_table_memory[] = {
     &dirty_ratio,
     &dirty_background_bytes,
     &dirty_background_ratio,
-    &halt_poll_ns,
+    &min_free,
+    &zone_reclaim,
+    &watermark_scale,
+    &compaction,
+    &writeback,
+    &nmi_watchdog,
     NULL,
 };

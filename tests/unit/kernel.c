@@ -126,9 +126,9 @@ static void take(const struct kernel *kernel, const char *path, const char *valu
 
 	if (strchr(before, '['))
 		move_brackets(kernel, path, value, before);
-	else if (rule && rule->take)
+	if (rule && rule->take)
 		rule->take(kernel, path, value, before);
-	else
+	else if (!strchr(before, '['))
 		kernel_put(kernel, path, value);
 	if (text_equal(kernel->vanish_at, path)) {
 		kernel_remove(kernel, CPU "cpufreq/policy1/scaling_governor");

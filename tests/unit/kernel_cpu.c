@@ -157,11 +157,26 @@ void kernel_add_x3d(struct kernel *kernel)
 	tree_add(kernel->tree, files);
 }
 
+void kernel_add_idle(struct kernel *kernel)
+{
+	static const char *const names[] = {"POLL", "C1", "C2"};
+
+	for (int cpu = 0; cpu < KERNEL_CPUS; cpu++)
+		for (int state = 0; state < (int)ARRAY_SIZE(names); state++) {
+			char path[128];
+
+			(void)snprintf(path, sizeof(path), CPU "cpu%d/cpuidle/state%d/name", cpu, state);
+			tree_write(kernel->tree, path, names[state]);
+			tree_write(kernel->tree, kernel_beside(path, "disable"), "0\n");
+		}
+}
+
 const struct kernel_rule kernel_cpu_rules[] = {
     {CPU "amd_pstate/status", judge_status, take_status},
     {POLICY "scaling_governor", judge_governor, take_governor},
     {POLICY "energy_performance_preference", judge_epp, NULL},
     {POLICY "scaling_m??_freq", judge_limit, take_limit},
     {BOOST, judge_switch, take_boost},
+    {CPU "cpu*/cpuidle/state*/disable", judge_switch, NULL},
     {NULL, NULL, NULL},
 };

@@ -52,6 +52,16 @@ static const struct refusal refusals[] = {
     {"passive", {"thp=madvise", "thp=never"}, -EINVAL, "both"},
     {"passive", {"thp=never", "thp=always"}, -EINVAL, "both"},
     {"passive", {"x3d_mode=cache"}, -ENOENT, "no such setting"},
+    {"passive", {"idle.C6=off"}, -ENOENT, "no CPU has such an idle state"},
+    {"passive", {"idle.C2@0-9=off"}, -ENOENT, "no CPU 3-9"},
+    {"passive", {"idle.C2=1"}, -EINVAL, "takes on off"},
+    {"passive", {"idle.*=off"}, -EINVAL, "stands for a family"},
+    {"passive", {"thp.32k=always"}, -ENOENT, "of that size"},
+    {"passive", {"thp.64k=within_size"}, -EINVAL, "takes one of"},
+    {"passive", {"thp.defrg=never"}, -ENOENT, "of that size"},
+    {"passive", {"ksm.merge_across_nodes=0"}, -EBUSY, "100 are"},
+    {"passive", {"min_free_kbytes=4000000"}, -ERANGE, "3276800"},
+    {"passive", {"kvm.halt_poll_ns=many"}, -EINVAL, "number"},
 };
 
 static void refused_before_anything_is_written(void **state)
@@ -62,6 +72,8 @@ static void refused_before_anything_is_written(void **state)
 		struct planned planned;
 
 		kernel_start(&kernel, refusals[i].mode);
+		kernel_add_idle(&kernel);
+		kernel_add_memory(&kernel);
 		make(&kernel, refusals[i].asks, &planned);
 		if (planned.r != refusals[i].r || !strstr(planned.err.what, refusals[i].part))
 			fail_msg("%s: %d: %s: %s", refusals[i].asks[0], planned.r, planned.err.where, planned.err.what);
@@ -124,12 +136,69 @@ static void limits_that_rise(void **state)
 	kernel_stop(&kernel);
 }
 
+static bool has_note(const struct planned *planned, const char *part)
+{
+	for (size_t i = 0; i < planned->plan.note_count; i++)
+		if (strstr(planned->plan.notes[i], part))
+			return true;
+	return false;
+}
+
+/* A state by its number is the state by its name; who turns all off is told that polling is left. */
+static void idle_states(void **state)
+{
+	static const char *const one[MOST_ASKS] = {"idle.2=off", "idle.C2@1=off"};
+	static const char *const all[MOST_ASKS] = {"idle.C1=off", "idle.C2@1=off"};
+	struct kernel kernel;
+	struct planned planned;
+
+	(void)state;
+	kernel_start(&kernel, "active");
+	kernel_add_idle(&kernel);
+	make(&kernel, one, &planned);
+	assert_int_equal(planned.r, 0);
+	assert_int_equal(planned.plan.points.count, KERNEL_CPUS);
+	assert_false(has_note(&planned, "polling"));
+	knob_machine_close(&planned.machine);
+	make(&kernel, all, &planned);
+	assert_int_equal(planned.r, 0);
+	assert_true(has_note(&planned, "CPU 1 would have no idle state left but polling"));
+	knob_machine_close(&planned.machine);
+	kernel_stop(&kernel);
+}
+
+/* Turning the erratum's cure off is a hole where the CPU has it. */
+static void holes_of_this_cpu(void **state)
+{
+	static const char *const asks[MOST_ASKS] = {"kvm.nx_huge_pages=off"};
+	static const char file[] = "/sys/devices/system/cpu/vulnerabilities/itlb_multihit";
+	struct kernel kernel;
+	struct planned planned;
+
+	(void)state;
+	kernel_start(&kernel, "active");
+	kernel_add_memory(&kernel);
+	kernel_put(&kernel, "/sys/module/kvm/parameters/nx_huge_pages", "Y");
+	tree_write(kernel.tree, file, "Not affected\n");
+	make(&kernel, asks, &planned);
+	assert_int_equal(planned.r, 0);
+	assert_null(planned.plan.hole);
+	knob_machine_close(&planned.machine);
+	tree_write(kernel.tree, file, "KVM: Mitigation: Split huge pages\n");
+	make(&kernel, asks, &planned);
+	assert_string_equal(planned.plan.hole, asks[0]);
+	knob_machine_close(&planned.machine);
+	kernel_stop(&kernel);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(refused_before_anything_is_written),
 	    cmocka_unit_test(written_in_order),
 	    cmocka_unit_test(limits_that_rise),
+	    cmocka_unit_test(idle_states),
+	    cmocka_unit_test(holes_of_this_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

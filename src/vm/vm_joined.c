@@ -35,6 +35,19 @@ static void join(struct vm *definition, const struct vm *process)
 	definition->node_source = process->node_source;
 }
 
+static int by_process(const void *a, const void *b)
+{
+	const struct vm *one = *(struct vm *const *)a, *other = *(struct vm *const *)b;
+
+	/* Processes that are not seen are all number 0. */
+	return one->pid != other->pid ? (one->pid > other->pid) - (one->pid < other->pid)
+				      : strcmp(one->name ? one->name : "", other->name ? other->name : "");
+}
+
+/*
+ * Running ones first, in the order in which they were started, as virsh lists them: a capture hides names, and what is
+ * said of VMs side by side must not hang on them. The others by the name of their file.
+ */
 static void running_first(struct vm_joined *vms)
 {
 	struct vm **sorted = ARENA_ARRAY(vms->arena, (size_t)vms->count, struct vm *);
@@ -46,6 +59,8 @@ static void running_first(struct vm_joined *vms)
 				sorted[at++] = vms->vms[i];
 	for (int i = 0; i < vms->count; i++)
 		vms->running_count += sorted[i]->state == VM_STATE_RUNNING;
+	if (vms->running_count)
+		qsort(sorted, (size_t)vms->running_count, sizeof(struct vm *), by_process);
 	vms->vms = sorted;
 }
 

@@ -11,7 +11,7 @@
 struct vm_joined {
 	struct arena *arena;  /* the list's */
 	struct vm_host *list; /* what they were made of */
-	struct vm **vms;      /* count of them, running ones first; the list's */
+	struct vm **vms;      /* count, running ones first, by process number; the list's */
 	int count, running_count;
 	const char *refused; /* a place of declarations that may not be read ("/etc/libvirt/qemu"), or NULL */
 };

@@ -4,7 +4,7 @@
 
 #include "machine.h"
 #include "text.h"
-#include "vm_host.h"
+#include "vm_joined.h"
 
 #define XML "<domain type='kvm'><name>db</name><memory>1048576</memory><vcpu>2</vcpu></domain>\n"
 
@@ -98,12 +98,46 @@ static void test_running_beside_declared(void **state)
 	tree_free(tree);
 }
 
+/* Names are hidden in a capture: what comes first must not hang on them. */
+static void test_joined_in_order_of_start(void **state)
+{
+	static const struct tree_file files[] = {
+	    {"/etc/libvirt/qemu/a.xml", "<domain type='kvm'><name>a</name><vcpu>1</vcpu></domain>\n"},
+	    {"/etc/libvirt/qemu/b.xml", "<domain type='kvm'><name>b</name><vcpu>1</vcpu></domain>\n"},
+	    {"/etc/libvirt/qemu/c.xml", "<domain type='kvm'><name>c</name><vcpu>1</vcpu></domain>\n"},
+	    {"/sys/module/kvm_amd/refcnt", "12\n"},
+	    {"/proc/700/comm", "qemu-system-x86\n"},
+	    {"/proc/900/comm", "qemu-system-x86\n"},
+	    {NULL, NULL},
+	};
+	static const char of_c[] = "qemu-system-x86_64\0-name\0guest=c";
+	static const char of_b[] = "qemu-system-x86_64\0-name\0guest=b";
+	struct tree *tree = machine();
+	struct vm_joined *made = NULL;
+	struct err err = {0};
+
+	(void)state;
+	tree_add(tree, files);
+	tree_write_bytes(tree, "/proc/700/cmdline", of_c, sizeof(of_c));
+	tree_write_bytes(tree, "/proc/900/cmdline", of_b, sizeof(of_b));
+	assert_int_equal(vm_joined_read(tree_host(tree), &made, &err), 0);
+	CLEANUP(vm_joined_free_pointer) struct vm_joined *vms = made;
+
+	assert_int_equal(vms->count, 3);
+	assert_int_equal(vms->running_count, 2);
+	assert_string_equal(vms->vms[0]->name, "c");
+	assert_string_equal(vms->vms[1]->name, "b");
+	assert_string_equal(vms->vms[2]->name, "a");
+	tree_free(tree);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_none),
 	    cmocka_unit_test(test_declared),
 	    cmocka_unit_test(test_running_beside_declared),
+	    cmocka_unit_test(test_joined_in_order_of_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,13 +16,13 @@ _hvtune() {
         return
     fi
     case $command in
-    check) options="--host --json --all --min --ignore --timing --help" ;;
-    show) options="--host --sources --json --svg --list --timing --help" ;;
+    check) options="--host --connect --json --all --min --ignore --timing --help" ;;
+    show) options="--host --connect --sources --json --svg --list --timing --help" ;;
     explain) options="--list --json --markdown --help" ;;
     lint) options="--kind --host --json --all --timing --help" ;;
     place)
         options="--new --name --count --file --policy --repin --move --max-excess --even --smt --reserve --what-if"
-        options+=" --format --plan --apply --host --json --svg --timing --help"
+        options+=" --format --plan --apply --host --connect --json --svg --timing --help"
         ;;
     set | apply) options="--yes --dry-run --accept-risk --settle --host --json --help" ;;
     undo) options="--all --host --json --help" ;;
@@ -37,6 +37,10 @@ _hvtune() {
     case $before in
     --host | -H | --svg | --output | -o | --file)
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
+        return
+        ;;
+    --connect | -c)
+        mapfile -t COMPREPLY < <(compgen -W "qemu:///system qemu:///session" -- "$word")
         return
         ;;
     --min | -m)

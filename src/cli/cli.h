@@ -49,6 +49,7 @@ enum cli_option_id {
 	OPTION_SETTLE,
 	OPTION_EVERY,
 	OPTION_ROOT,
+	OPTION_CONNECT,
 	OPTION_COUNT,
 };
 

@@ -25,7 +25,7 @@ static void ask_everything(struct host *host)
 	CLEANUP(vm_joined_free_pointer) struct vm_joined *vms = NULL;
 	struct advise_subject subject = {.host = host};
 
-	if (vm_joined_read(host, &vms, NULL) == 0) {
+	if (vm_joined_read(host, NULL, &vms, NULL) == 0) {
 		subject.vms = vms->vms;
 		subject.vm_count = (size_t)vms->count;
 	}

@@ -90,7 +90,7 @@ int cmd_check(struct cli *cli)
 
 	if (r)
 		return r;
-	if (vm_joined_read(host, &vms, &err) < 0)
+	if (vm_joined_read(host, cli->values[OPTION_CONNECT], &vms, &err) < 0)
 		return cli_fail(&err);
 	struct advise_subject subject = {.host = host, .vms = vms->vms, .vm_count = (size_t)vms->count};
 	CLEANUP(advise_result_free_pointer) struct advise_result *result = advise_run(&subject);

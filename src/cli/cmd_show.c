@@ -87,7 +87,7 @@ int cmd_show(struct cli *cli)
 
 	if (r)
 		return r;
-	if (wants_vms(names, count) && vm_joined_read(host, &vms, &err) < 0)
+	if (wants_vms(names, count) && vm_joined_read(host, cli->values[OPTION_CONNECT], &vms, &err) < 0)
 		return cli_fail(&err);
 	if (cli_given(cli, OPTION_SVG))
 		r = cli_write_picture(cli, write_svg, host);

@@ -57,20 +57,21 @@ const struct cli_option cli_options[] = {
     {OPTION_ROOT, "host", 'H', "DIRECTORY",
      "take a directory that holds the sys/ and proc/ of a machine for the machine"},
     {OPTION_EVERY, "all", 'a', NULL, "all changes in force, the newest first"},
+    {OPTION_CONNECT, "connect", 'c', "URI",
+     "take the VMs that libvirt has at URI (qemu:///session, say), asked read-only, instead of those in its files"},
     {0, NULL, 0, NULL, NULL},
 };
 
-static const enum cli_option_id check_options[] = {OPTION_HOST,	  OPTION_JSON,	 OPTION_ALL, OPTION_MIN,
-						   OPTION_IGNORE, OPTION_TIMING, 0};
-static const enum cli_option_id show_options[] = {
-    OPTION_HOST, OPTION_SOURCES, OPTION_JSON, OPTION_SVG, OPTION_LIST, OPTION_TIMING, 0};
+static const enum cli_option_id check_options[] = {OPTION_HOST, OPTION_CONNECT, OPTION_JSON,   OPTION_ALL,
+						   OPTION_MIN,	OPTION_IGNORE,	OPTION_TIMING, 0};
+static const enum cli_option_id show_options[] = {OPTION_HOST, OPTION_CONNECT, OPTION_SOURCES, OPTION_JSON,
+						  OPTION_SVG,  OPTION_LIST,    OPTION_TIMING,  0};
 static const enum cli_option_id explain_options[] = {OPTION_LIST, OPTION_JSON, OPTION_MARKDOWN, 0};
 static const enum cli_option_id lint_options[] = {OPTION_KIND, OPTION_HOST, OPTION_JSON, OPTION_ALL, OPTION_TIMING, 0};
-static const enum cli_option_id place_options[] = {OPTION_NEW,	  OPTION_NAME,	OPTION_COPIES,	OPTION_FILE,
-						   OPTION_POLICY, OPTION_REPIN, OPTION_MOVE,	OPTION_MAX_EXCESS,
-						   OPTION_EVEN,	  OPTION_SMT,	OPTION_RESERVE, OPTION_WHAT_IF,
-						   OPTION_FORMAT, OPTION_PLAN,	OPTION_APPLY,	OPTION_HOST,
-						   OPTION_JSON,	  OPTION_SVG,	OPTION_TIMING,	0};
+static const enum cli_option_id place_options[] = {
+    OPTION_NEW,	       OPTION_NAME, OPTION_COPIES,  OPTION_FILE,    OPTION_POLICY,  OPTION_REPIN,  OPTION_MOVE,
+    OPTION_MAX_EXCESS, OPTION_EVEN, OPTION_SMT,	    OPTION_RESERVE, OPTION_WHAT_IF, OPTION_FORMAT, OPTION_PLAN,
+    OPTION_APPLY,      OPTION_HOST, OPTION_CONNECT, OPTION_JSON,    OPTION_SVG,	    OPTION_TIMING, 0};
 static const enum cli_option_id capture_options[] = {OPTION_OUTPUT, OPTION_FORCE, OPTION_HOST, OPTION_TIMING, 0};
 
 static const enum cli_option_id set_options[] = {CHANGE_OPTIONS, 0};

@@ -180,7 +180,7 @@ static bool is_there(const struct place_inputs *inputs, const char *name)
 static int add_host_vms(struct collecting *c, struct host *host)
 {
 	struct place_inputs *inputs = c->inputs;
-	int r = vm_host_read(host, &inputs->host_vms, c->err);
+	int r = vm_host_read(host, c->cli->values[OPTION_CONNECT], &inputs->host_vms, c->err);
 
 	for (int i = 0; r == 0 && i < inputs->host_vms->count; i++) {
 		const struct vm_host_entry *entry = &inputs->host_vms->entries[i];

@@ -109,16 +109,9 @@ static int read_directory(struct host *host, struct vm_host *list, const struct 
 	return r;
 }
 
-/* libvirt itself, where its files are refused. Its VMs become the list's. */
-static int read_libvirt(struct host *host, struct vm_host *list, struct err *err)
+/* The VMs that libvirt told of become the list's. */
+static int take_libvirt(struct vm_host *list, struct vm_libvirt *libvirt, struct err *err)
 {
-	CLEANUP(vm_libvirt_free_pointer) struct vm_libvirt *libvirt = NULL;
-	struct err why = {0};
-
-	if (!list->refused || !sys_is_live(host->sys) || !vm_libvirt_listens(host->sys) ||
-	    vm_libvirt_read(NULL, &libvirt, &why) < 0)
-		return 0;
-	list->refused = NULL;
 	for (int i = 0; i < libvirt->count; i++) {
 		struct vm_libvirt_domain *domain = &libvirt->domains[i];
 		struct vm_host_entry *entry = add(list, arena_strdup(list->arena, domain->name ? domain->name : ""));
@@ -136,6 +129,45 @@ static int read_libvirt(struct host *host, struct vm_host *list, struct err *err
 		}
 	}
 	return 0;
+}
+
+/* libvirt itself, where its files are refused. */
+static int read_libvirt(struct host *host, struct vm_host *list, struct err *err)
+{
+	CLEANUP(vm_libvirt_free_pointer) struct vm_libvirt *libvirt = NULL;
+	struct err why = {0};
+
+	if (!list->refused || !sys_is_live(host->sys) || !vm_libvirt_listens(host->sys) ||
+	    vm_libvirt_read(NULL, &libvirt, &why) < 0)
+		return 0;
+	list->refused = NULL;
+	return take_libvirt(list, libvirt, err);
+}
+
+/* "qemu+ssh://other/system" asks another machine; "qemu:///system" and "test:///default" this one. */
+static bool names_a_host(const char *uri)
+{
+	const char *authority = strstr(uri, "://");
+
+	return authority && authority[3] && authority[3] != '/';
+}
+
+static int connect_libvirt(struct host *host, const char *uri, struct vm_host *list, struct err *err)
+{
+	CLEANUP(vm_libvirt_free_pointer) struct vm_libvirt *libvirt = NULL;
+
+	if (!sys_is_live(host->sys)) {
+		(void)err_set(err, EINVAL, uri, "libvirt is asked on this machine, but another host is looked at");
+		return err_hint(err, "leave out one of --connect and --host");
+	}
+	if (names_a_host(uri)) {
+		(void)err_set(err, EINVAL, uri,
+			      "that is another host's libvirt, and its VMs are judged with their host");
+		return err_hint(err, "run hvtune there, or hvtune capture there and --host here");
+	}
+	int r = vm_libvirt_read(uri, &libvirt, err);
+
+	return r < 0 ? r : take_libvirt(list, libvirt, err);
 }
 
 /* ---- what runs ---- */
@@ -173,7 +205,7 @@ static int add_running(struct host *host, struct vm_host *list, struct err *err)
 	return 0;
 }
 
-int vm_host_read(struct host *host, struct vm_host **ret, struct err *err)
+int vm_host_read(struct host *host, const char *connect, struct vm_host **ret, struct err *err)
 {
 	struct arena *arena = arena_new();
 	CLEANUP(vm_host_free_pointer) struct vm_host *list = ARENA_NEW(arena, struct vm_host);
@@ -181,9 +213,10 @@ int vm_host_read(struct host *host, struct vm_host **ret, struct err *err)
 
 	list->arena = arena;
 	for (size_t i = 0; i < ARRAY_SIZE(directories) && r == 0; i++)
-		r = read_directory(host, list, &directories[i], err);
+		if (!connect || !directories[i].is_xml)
+			r = read_directory(host, list, &directories[i], err);
 	if (r == 0)
-		r = read_libvirt(host, list, err);
+		r = connect ? connect_libvirt(host, connect, list, err) : read_libvirt(host, list, err);
 	if (r == 0)
 		r = add_running(host, list, err);
 	if (r < 0)

@@ -27,11 +27,13 @@ struct vm_host {
 };
 
 /*
- * The VMs of a host. What is not there or may not be read is left out and told by `refused` and `problem`; libvirt's
- * library is loaded only where its files are refused and it listens. -E2BIG on more than VM_HOST_MAX VMs. The caller
- * frees with vm_host_free().
+ * The VMs of a host. With `connect` NULL what is not there or may not be read is left out and told by `refused` and
+ * `problem`, and libvirt's library is loaded only where its files are refused and it listens. With a URI what is
+ * declared are the VMs that libvirt has there, instead of its files; errors then are those of vm_libvirt_read(), and
+ * -EINVAL where the host is not this machine or the URI names another one: VMs are judged with the host that they run
+ * on. -E2BIG on more than VM_HOST_MAX VMs. The caller frees with vm_host_free().
  */
-int vm_host_read(struct host *host, struct vm_host **ret, struct err *err);
+int vm_host_read(struct host *host, const char *connect, struct vm_host **ret, struct err *err);
 struct vm_host *vm_host_free(struct vm_host *list); /* takes NULL, returns NULL */
 void vm_host_free_pointer(struct vm_host **list);   /* for CLEANUP() */
 

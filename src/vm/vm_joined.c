@@ -64,10 +64,10 @@ static void running_first(struct vm_joined *vms)
 	vms->vms = sorted;
 }
 
-int vm_joined_read(struct host *host, struct vm_joined **ret, struct err *err)
+int vm_joined_read(struct host *host, const char *connect, struct vm_joined **ret, struct err *err)
 {
 	struct vm_host *list;
-	int r = vm_host_read(host, &list, err);
+	int r = vm_host_read(host, connect, &list, err);
 
 	if (r < 0)
 		return r;

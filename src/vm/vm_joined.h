@@ -16,8 +16,8 @@ struct vm_joined {
 	const char *refused; /* a place of declarations that may not be read ("/etc/libvirt/qemu"), or NULL */
 };
 
-/* Errors as vm_host_read(). */
-int vm_joined_read(struct host *host, struct vm_joined **ret, struct err *err);
+/* `connect` and errors as for vm_host_read(). */
+int vm_joined_read(struct host *host, const char *connect, struct vm_joined **ret, struct err *err);
 
 struct vm_joined *vm_joined_free(struct vm_joined *vms); /* takes NULL, returns NULL */
 void vm_joined_free_pointer(struct vm_joined **vms);	 /* for CLEANUP() */

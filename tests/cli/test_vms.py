@@ -163,3 +163,27 @@ class Vms(Test):
                 text = file.read_text(encoding="utf-8", errors="replace")
                 self.assertNotIn("web1", text, file)
                 self.assertNotIn("hush", text, file)
+
+
+class Connect(Test):
+    """libvirt asked at a URI: its test driver needs no daemon."""
+
+    def test_vms_of_a_uri(self):
+        done = hvtune("show", "vms", "--connect", "test:///default")
+        if done.code == 3 and ("cannot be loaded" in done.err or "without libvirt" in done.err):
+            self.skipTest(done.err.strip())
+        self.assert_code(done, 0)
+        self.assert_clean(done)
+        for part in ("test\n", "running", "8 GiB"):
+            self.assertIn(part, done.out)
+        self.assertIn({"name": "test", "state": "running"},
+                      hvtune("check", "-c", "test:///default", "--json").json()["vms"])
+
+    def test_what_cannot_be_asked(self):
+        capture = hosts.names()["lab-active"]
+        for part, options in (("another host's libvirt", ["-c", "qemu+ssh://other/system"]),
+                              ("leave out one of", ["-c", "test:///default", "--host", capture])):
+            done = hvtune("show", "vms", *options)
+            self.assert_code(done, 3)
+            self.assertIn(part, done.err)
+            self.assert_one_line(done.err)

@@ -13,7 +13,7 @@ static struct vm_host *read_list(struct tree *tree)
 	struct vm_host *list = NULL;
 	struct err err = {0};
 
-	if (vm_host_read(tree_host(tree), &list, &err) < 0)
+	if (vm_host_read(tree_host(tree), NULL, &list, &err) < 0)
 		fail_msg("%s", err.what);
 	return list;
 }
@@ -120,7 +120,7 @@ static void test_joined_in_order_of_start(void **state)
 	tree_add(tree, files);
 	tree_write_bytes(tree, "/proc/700/cmdline", of_c, sizeof(of_c));
 	tree_write_bytes(tree, "/proc/900/cmdline", of_b, sizeof(of_b));
-	assert_int_equal(vm_joined_read(tree_host(tree), &made, &err), 0);
+	assert_int_equal(vm_joined_read(tree_host(tree), NULL, &made, &err), 0);
 	CLEANUP(vm_joined_free_pointer) struct vm_joined *vms = made;
 
 	assert_int_equal(vms->count, 3);

@@ -95,6 +95,7 @@ struct knob_boot_loader {
 	const char *grub_cfg;	 /* GRUB's generated menu, or NULL */
 	const char *grub_env;	 /* GRUB's environment block, or NULL */
 	const char *grub_prefix; /* "grub" or "grub2", as the commands begin; NULL without GRUB */
+	const char *no_trial;	 /* NULL: a trial boot is possible; else the reason why not, a whole sentence */
 };
 
 /* Tell the loader of a host from its files. Never fails: not to know is an answer. Texts live in the host's arena. */
@@ -110,5 +111,34 @@ void knob_boot_find(struct host *host, struct knob_boot_loader *ret);
 int knob_boot_plan_default(struct host *host, const struct knob_boot_loader *loader,
 			   const struct knob_boot_change *changes, size_t count, struct arena *arena,
 			   struct knob_boot_plan *ret, struct err *err);
+
+/*
+ * The kernel line that the next ordinary boot will have as far as the loader's files tell, as words. -ENOTSUP or
+ * -EACCES where they do not. For "asked but not booted", and to show what a change does.
+ */
+int knob_boot_configured(struct host *host, const struct knob_boot_loader *loader, struct arena *arena,
+			 struct host_cmdline *ret, struct err *err);
+
+/* Do the words of a line hold what is asked? */
+bool knob_boot_line_has(struct arena *arena, const char *line, const struct knob_boot_change *change);
+
+/* ---- a trial boot ---- */
+
+/*
+ * A menu entry of its own with the changed line, which the next boot takes once; the default stays as it is. The line
+ * also gets hvtune.trial=ID, by which the boot is known, and panic=30 (with what keeps an initial ramdisk of dracut
+ * from waiting in a shell) where the line does not say otherwise, so that a kernel that cannot go on makes room for the
+ * old line. `id`: letters, digits and '-'. -ENOTSUP with the reason where this host cannot start an entry for once.
+ */
+int knob_boot_plan_trial(struct host *host, const struct knob_boot_loader *loader,
+			 const struct knob_boot_change *changes, size_t count, const char *id, struct arena *arena,
+			 struct knob_boot_plan *ret, struct err *err);
+
+/* What takes a trial's entry and its choice away again; an empty plan where there is none. */
+int knob_boot_plan_forget(struct host *host, const struct knob_boot_loader *loader, struct arena *arena,
+			  struct knob_boot_plan *ret, struct err *err);
+
+/* The id of the trial that this boot is, by its line; NULL when it is none. */
+const char *knob_boot_trial_id(const struct host *host);
 
 #endif

@@ -180,13 +180,14 @@ int boot_read_entry(const struct boot_table *table, const struct boot_where *whe
 		    isspace((unsigned char)file->text[value])) {
 			if (had)
 				boot_line_put(ret, &(struct boot_char){.context = BOOT_PLAIN, .c = ' '});
+			value += strspn(file->text + value, " \t");
 			int r = put_options(table, where, value, end, ret, err);
 
 			if (r < 0)
 				return r;
 			/* Words go where most of the line stands: into the block of GRUB when that is used. */
 			if (ret->anchor.context != BOOT_ENV)
-				anchor_behind(ret, where->file, value + 1, end);
+				anchor_behind(ret, where->file, value, end);
 			had = true;
 		}
 		start = end + 1;
@@ -257,10 +258,11 @@ static int read_back(const struct boot_table *table, const struct boot_where *wh
 
 	if (r < 0 || is_as_planned(line, words, &again, changes, count))
 		return r;
-	(void)err_set(err, ENOTSUP, table->files[where->file].path,
-		      "the line read back from the edited text is not the one that was asked for: %s",
-		      boot_line_text(&again));
-	return err_hint(err, "change the line by hand");
+	r = err_set(err, ENOTSUP, table->files[where->file].path,
+		    "the line read back from the edited text is not the one that was asked for: %s",
+		    boot_line_text(&again));
+	(void)err_hint(err, "change the line by hand");
+	return r;
 }
 
 int boot_edit(struct boot_table *table, const struct boot_where *where, const struct knob_boot_change *changes,

@@ -119,10 +119,12 @@ int boot_env_fit(struct arena *arena, const struct boot_file *before, const char
 	if (used && (*text)[used - 1] != '\n')
 		return err_set(err, EINVAL, before->path, "not an environment block of GRUB: its last line has no end");
 	if (used > before->size) {
-		(void)err_set(err, ENOSPC, before->path,
-			      "GRUB's environment block holds %zu bytes, and its variables would need %zu",
-			      before->size, used);
-		return err_hint(err, "shorten the line (CPU lists as ranges), or unset variables with grub-editenv");
+		int r = err_set(err, ENOSPC, before->path,
+				"GRUB's environment block holds %zu bytes, and its variables would need %zu",
+				before->size, used);
+
+		(void)err_hint(err, "shorten the line (CPU lists as ranges), or unset variables with grub-editenv");
+		return r;
 	}
 	char *block = arena_alloc(arena, before->size + 1);
 
@@ -145,6 +147,9 @@ int boot_env_set(struct arena *arena, const struct boot_file *file, const char *
 
 		while (used && file->text[used - 1] == '#')
 			used--;
+		if (file->text[used - 1] != '\n')
+			return err_set(err, EINVAL, file->path,
+				       "not an environment block of GRUB: its last line has no end");
 		line = (struct assignment){.start = used, .end = used - 1};
 	}
 	const char *text = arena_printf(arena, "%.*s%s%s%s%s%.*s", (int)line.start, file->text, value ? name : "",

@@ -169,11 +169,7 @@ void knob_boot_find(struct host *host, struct knob_boot_loader *ret)
 	struct knob_boot_loader loader = {
 	    .kind = KNOB_BOOT_UNKNOWN, .name = "not known", .evidence = host->os.boot_loader.source};
 
-	if (find_suse(host, &loader)) {
-		*ret = loader;
-		return;
-	}
-	switch (host->os.loader) {
+	switch (find_suse(host, &loader) ? BOOT_UNKNOWN : host->os.loader) {
 	case BOOT_UNKNOWN:
 		break;
 	case BOOT_GRUB_DEBIAN:
@@ -199,5 +195,6 @@ void knob_boot_find(struct host *host, struct knob_boot_loader *ret)
 		loader.name = "rpm-ostree";
 		break;
 	}
+	loader.no_trial = boot_no_trial(host, &loader);
 	*ret = loader;
 }

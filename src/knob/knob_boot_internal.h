@@ -202,6 +202,32 @@ void boot_plan_command(struct arena *arena, struct knob_boot_plan *plan, bool be
 		       const char *const *argv, const char *const *undo);
 void boot_plan_note(struct arena *arena, struct knob_boot_plan *plan, const char *format, ...) PRINTF_LIKE(3, 4);
 
+/* Is it a loader entry with a kernel of this system: no rescue entry, no tool, no other system's, not the trial's? */
+bool boot_is_own_entry(struct host *host, struct arena *arena, const char *name, const char *text);
+/* The value of a key of a loader entry, trimmed; NULL when it has none. */
+const char *boot_entry_value(struct arena *arena, const char *text, const char *key);
+/* The words of the running kernel's line that no loader puts there by itself. */
+const char *boot_running_line(struct host *host, struct arena *arena);
+/* The files of GRUB's defaults, which have to be the first of the table. */
+int boot_find_defaults(struct boot_table *table, const struct knob_boot_loader *loader, struct boot_where *ret,
+		       struct err *err);
+
+/* ---- knob_boot_oneshot.c ---- */
+
+/* Why this host cannot start an entry for once, as a whole sentence; NULL when it can. */
+const char *boot_no_trial(struct host *host, const struct knob_boot_loader *loader);
+/* A variable of the boot loader interface of systemd ("LoaderEntrySelected"), or NULL. */
+const char *boot_loader_variable(struct host *host, struct arena *arena, const char *name);
+
+/* ---- knob_boot_entry.c ---- */
+
+/*
+ * The loader entry that the next ordinary boot takes, as far as that can be told: what GRUB saved or systemd-boot says
+ * it took, else the one of the running kernel, else the only one. -ENOTSUP when it cannot.
+ */
+int boot_default_entry(struct boot_table *table, const struct knob_boot_loader *loader, struct boot_where *ret,
+		       struct err *err);
+
 /* ---- knob_boot_trial.c ---- */
 
 /*

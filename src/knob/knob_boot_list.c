@@ -218,6 +218,8 @@ int boot_pages_change(const struct boot_line *line, struct boot_words *words, co
 
 	if (count)
 		return boot_word_refuse(line, count, err, what);
-	(void)err_set(err, ENOTSUP, line->count ? line->files[line->chars[0].file].path : NULL, "%s", what);
-	return err_hint(err, "put the pairs hugepagesz=SIZE hugepages=N in order by hand first");
+	int r = err_set(err, ENOTSUP, line->count ? line->files[line->chars[0].file].path : NULL, "%s", what);
+
+	(void)err_hint(err, "put the pairs hugepagesz=SIZE hugepages=N in order by hand first");
+	return r;
 }

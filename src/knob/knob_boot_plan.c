@@ -114,9 +114,8 @@ static int add_snippets(struct boot_table *table, struct boot_where *where, stru
 	return r;
 }
 
-/* GRUB's defaults; they have to be the first files of the table. */
-static int find_defaults(struct boot_table *table, const struct knob_boot_loader *loader, struct boot_where *ret,
-			 struct err *err)
+int boot_find_defaults(struct boot_table *table, const struct knob_boot_loader *loader, struct boot_where *ret,
+		       struct err *err)
 {
 	struct boot_where where = {.read = boot_read_shell, .file_count = 1, .env = BOOT_NO_FILE};
 	int r = boot_table_add(table, "/etc/default/grub", &where.file, err);
@@ -127,24 +126,6 @@ static int find_defaults(struct boot_table *table, const struct knob_boot_loader
 	if (r == 0)
 		*ret = where;
 	return r;
-}
-
-/* What the kernel runs with, less what the loader puts there by itself. */
-static const char *running_line(struct boot_table *table)
-{
-	const struct host_cmdline *cmdline = &table->host->cmdline;
-	const char *text = "";
-
-	for (int i = 0; i < cmdline->count; i++) {
-		const char *word = cmdline->words[i].text;
-		size_t length = strlen(word);
-
-		if (text_starts(word, "BOOT_IMAGE=") || text_starts(word, "initrd=") || text_starts(word, "hvtune."))
-			continue;
-		text = arena_printf(table->arena, "%s%s%s%s%s", text, *text ? " " : "",
-				    strpbrk(word, " \t") && length ? "\"" : "", word, strpbrk(word, " \t") ? "\"" : "");
-	}
-	return text;
 }
 
 /* /etc/kernel/cmdline; made from the running line where `make` says that its absence means just that. */
@@ -159,7 +140,7 @@ static int find_kernel_line(struct boot_table *table, bool first_only, bool make
 	struct boot_file *file = &table->files[where.file];
 
 	if (make && !file->exists) {
-		const char *line = running_line(table);
+		const char *line = boot_running_line(table->host, table->arena);
 
 		if (!*line)
 			return err_set(err, ENOTSUP, file->path, "is not there, and the running line is not known");
@@ -173,29 +154,6 @@ static int find_kernel_line(struct boot_table *table, bool first_only, bool make
 
 /* ---- loader entries ---- */
 
-static const char *entry_value(struct arena *arena, const char *text, const char *key)
-{
-	while (*text) {
-		size_t length = strcspn(text, "\n"), indent = strspn(text, " \t"), name = strlen(key);
-
-		if (text_starts(text + indent, key) && strchr(" \t", text[indent + name]) && text[indent + name])
-			return text_trim(arena, arena_strndup(arena, text + indent + name, length - indent - name));
-		text += length + (text[length] == '\n');
-	}
-	return NULL;
-}
-
-/* The entries of this system: neither rescue entries, nor tools without a kernel, nor those of a system beside it. */
-static bool is_own_entry(struct boot_table *table, const char *name, const char *text)
-{
-	const struct sys_look *id = sys_read(table->host->sys, "/etc/machine-id");
-	const char *machine = entry_value(table->arena, text, "machine-id");
-
-	if (!entry_value(table->arena, text, "linux") || strstr(name, "rescue") || boot_is_trial_entry(name))
-		return false;
-	return !machine || id->state != SYS_VALUE || text_equal(machine, text_trim(table->arena, id->data));
-}
-
 static int edit_entries(struct boot_table *table, const struct knob_boot_loader *loader,
 			const struct knob_boot_change *changes, size_t count, struct err *err)
 {
@@ -205,9 +163,10 @@ static int edit_entries(struct boot_table *table, const struct knob_boot_loader 
 	int r = 0;
 
 	if (names->state != SYS_VALUE) {
-		(void)err_set(err, names->errnum ? names->errnum : ENOENT, loader->entries, "cannot be listed: %s",
-			      sys_reason(names->errnum ? names->errnum : ENOENT));
-		return err_hint(err, "run hvtune as root");
+		r = err_set(err, names->errnum ? names->errnum : ENOENT, loader->entries, "cannot be listed: %s",
+			    sys_reason(names->errnum ? names->errnum : ENOENT));
+		(void)err_hint(err, "run hvtune as root");
+		return r;
 	}
 	if (loader->grub_env)
 		r = boot_table_add(table, loader->grub_env, &where.env, err);
@@ -218,7 +177,8 @@ static int edit_entries(struct boot_table *table, const struct knob_boot_loader 
 			continue;
 		r = boot_table_add(table, arena_printf(table->arena, "%s/%s", loader->entries, names->names[i]),
 				   &where.file, err);
-		if (r < 0 || !is_own_entry(table, names->names[i], table->files[where.file].text))
+		if (r < 0 ||
+		    !boot_is_own_entry(table->host, table->arena, names->names[i], table->files[where.file].text))
 			continue;
 		r = boot_edit(table, &where, changes, count, err);
 		edited++;
@@ -286,9 +246,11 @@ static int check_tuned(const struct boot_table *table, const struct knob_boot_ch
 
 		if (!word || (changes[i].op == KNOB_BOOT_SET && text_equal(word->value, changes[i].value)))
 			continue;
-		(void)err_set(err, ENOTSUP, path,
-			      "tuned's profile puts %s on the line of every boot, behind other words", word->text);
-		return err_hint(err, "change it in the profile ([bootloader] cmdline), or choose another profile");
+		int r = err_set(err, ENOTSUP, path,
+				"tuned's profile puts %s on the line of every boot, behind other words", word->text);
+
+		(void)err_hint(err, "change it in the profile ([bootloader] cmdline), or choose another profile");
+		return r;
 	}
 	return 0;
 }
@@ -304,7 +266,7 @@ static int plan_defaults(struct boot_table *table, const struct knob_boot_loader
 	const char *const make[] = {arena_printf(table->arena, "%s-mkconfig", loader->grub_prefix), "-o",
 				    loader->grub_cfg, NULL};
 	struct boot_where where = {.env = BOOT_NO_FILE};
-	int r = find_defaults(table, loader, &where, err);
+	int r = boot_find_defaults(table, loader, &where, err);
 
 	if (r == 0)
 		r = boot_edit(table, &where, changes, count, err);
@@ -327,7 +289,7 @@ static int plan_entries(struct boot_table *table, const struct knob_boot_loader 
 	int r = 0;
 
 	if (loader->grub_env) {
-		if (find_defaults(table, loader, &defaults, &ignored) < 0 ||
+		if (boot_find_defaults(table, loader, &defaults, &ignored) < 0 ||
 		    (table->files[0].exists && boot_edit(table, &defaults, changes, count, &ignored) < 0))
 			boot_plan_note(table->arena, plan, "%s is left alone: %s.", ignored.where, ignored.what);
 	}
@@ -434,9 +396,10 @@ int knob_boot_plan_default(struct host *host, const struct knob_boot_loader *loa
 		return r;
 	switch (loader->kind) {
 	case KNOB_BOOT_UNKNOWN:
-		(void)err_set(err, ENOTSUP, NULL, "which boot loader this host has cannot be told (%s)",
-			      loader->evidence);
-		return err_hint(err, "add the words to the kernel's line by hand");
+		r = err_set(err, ENOTSUP, NULL, "which boot loader this host has cannot be told (%s)",
+			    loader->evidence);
+		(void)err_hint(err, "add the words to the kernel's line by hand");
+		return r;
 	case KNOB_BOOT_GRUB_DEBIAN:
 	case KNOB_BOOT_GRUB_OTHER:
 	case KNOB_BOOT_PROXMOX_GRUB:

@@ -14,8 +14,10 @@ int shell_refuse(const struct shell *shell, size_t at, const char *what, const c
 {
 	const struct boot_file *file = &shell->files[shell->file];
 
-	(void)err_set_at(shell->err, ENOTSUP, file->path, boot_file_line(file, at), 0, "%s", what);
-	return err_hint(shell->err, "%s", hint);
+	int r = err_set_at(shell->err, ENOTSUP, file->path, boot_file_line(file, at), 0, "%s", what);
+
+	(void)err_hint(shell->err, "%s", hint);
+	return r;
 }
 
 size_t shell_name_length(const char *text)

@@ -331,9 +331,10 @@ int boot_words_change(const struct boot_line *line, struct boot_words *words, co
 			return r;
 		/* default_hugepagesz= also says for which size a count without a size is. */
 		if (changes[i].op != KNOB_BOOT_PAGES && !text_equal(pages, boot_pages_text(line->arena, words, NULL))) {
-			(void)err_set(err, ENOTSUP, changes[i].name,
-				      "this would move huge pages to another size (now: %s)", pages);
-			return err_hint(err, "write a size before every hugepages= by hand first");
+			r = err_set(err, ENOTSUP, changes[i].name,
+				    "this would move huge pages to another size (now: %s)", pages);
+			(void)err_hint(err, "write a size before every hugepages= by hand first");
+			return r;
 		}
 	}
 	return 0;
@@ -391,8 +392,10 @@ static void splice_out(const struct boot_line *line, size_t from, size_t to, str
 
 static int refuse_pieces(const struct boot_line *line, const struct boot_word *word, struct err *err)
 {
-	(void)boot_word_refuse(line, word, err, "the shell puts this word together; it is not edited");
-	return err_hint(err, "write the word out in this file, or change it where it comes from");
+	int r = boot_word_refuse(line, word, err, "the shell puts this word together; it is not edited");
+
+	(void)err_hint(err, "write the word out in this file, or change it where it comes from");
+	return r;
 }
 
 /* The words from `at` on that leave and stand side by side in one file; *ret is the last of them. */

@@ -143,6 +143,15 @@ static void test_plans(void **state)
 	}
 }
 
+static char *copy_machine(struct arena *arena, const struct host *host)
+{
+	char *root = arena_strdup(arena, "/tmp/hvtune-boot-XXXXXX");
+
+	assert_non_null(mkdtemp(root));
+	assert_int_equal(system(arena_printf(arena, "cp -r '%s/.' '%s'", sys_root(host->sys), root)), 0);
+	return root;
+}
+
 /* With the files in place nothing is left to do, whatever the loader. */
 static void test_plans_twice(void **state)
 {
@@ -152,15 +161,14 @@ static void test_plans_twice(void **state)
 		CLEANUP(host_close_pointer) struct host *host = open_machine(arena, machines[i]);
 		struct knob_boot_loader loader = {0};
 		struct knob_boot_plan plan = {0};
-		char *root = arena_strdup(arena, "/tmp/hvtune-boot-XXXXXX");
 		struct host *after = NULL;
 
 		knob_boot_find(host, &loader);
 		if (knob_boot_plan_default(host, &loader, changes, ARRAY_SIZE(changes), arena, &plan, NULL) < 0 ||
 		    !plan.file_count)
 			continue;
-		assert_non_null(mkdtemp(root));
-		assert_int_equal(system(arena_printf(arena, "cp -r '%s/.' '%s'", sys_root(host->sys), root)), 0);
+		char *root = copy_machine(arena, host);
+
 		put_files(arena, root, &plan);
 		assert_int_equal(host_open(root, &after, NULL), 0);
 		knob_boot_find(after, &loader);
@@ -173,9 +181,86 @@ static void test_plans_twice(void **state)
 	}
 }
 
+/* ---- trial boots ---- */
+
+static void test_trials(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(machines); i++) {
+		CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+		CLEANUP(host_close_pointer) struct host *host = open_machine(arena, machines[i]);
+		CLEANUP(base_free) char *text = NULL;
+		struct knob_boot_loader loader = {0};
+		struct knob_boot_plan plan = {0};
+		struct err err = {0};
+		size_t size = 0;
+		FILE *out = open_memstream(&text, &size);
+
+		assert_non_null(out);
+		knob_boot_find(host, &loader);
+		if (knob_boot_plan_trial(host, &loader, changes, ARRAY_SIZE(changes), "t1", arena, &plan, &err) < 0)
+			print_refusal(out, &err);
+		else
+			print_plan(out, &plan);
+		(void)fclose(out);
+		compare(arena, machines[i], "trial", text);
+		/* Only the trial's own file is written. */
+		assert_true(plan.file_count <= 1);
+		for (size_t j = 0; j < plan.file_count; j++)
+			assert_true(strstr(plan.files[j].path, "hvtune-trial") ||
+				    strstr(plan.files[j].path, "custom.cfg"));
+	}
+}
+
+/* What the trial put there is no part of any default, and goes without a trace. */
+static void test_trial_and_forget(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(machines); i++) {
+		CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+		CLEANUP(host_close_pointer) struct host *host = open_machine(arena, machines[i]);
+		struct knob_boot_loader loader = {0};
+		struct knob_boot_plan plan = {0}, before = {0}, with = {0}, forget = {0};
+		struct host_cmdline line = {0}, line_with = {0};
+		struct host *after = NULL;
+
+		knob_boot_find(host, &loader);
+		if (loader.no_trial)
+			continue;
+		assert_int_equal(
+		    knob_boot_plan_trial(host, &loader, changes, ARRAY_SIZE(changes), "t1", arena, &plan, NULL), 0);
+		assert_int_equal(
+		    knob_boot_plan_default(host, &loader, changes, ARRAY_SIZE(changes), arena, &before, NULL), 0);
+		assert_int_equal(knob_boot_configured(host, &loader, arena, &line, NULL), 0);
+		char *root = copy_machine(arena, host);
+
+		put_files(arena, root, &plan);
+		assert_int_equal(host_open(root, &after, NULL), 0);
+		knob_boot_find(after, &loader);
+		assert_int_equal(
+		    knob_boot_plan_default(after, &loader, changes, ARRAY_SIZE(changes), arena, &with, NULL), 0);
+		assert_int_equal(with.file_count, before.file_count);
+		for (size_t j = 0; j < with.file_count; j++)
+			assert_string_equal(with.files[j].path, before.files[j].path);
+		assert_int_equal(knob_boot_configured(after, &loader, arena, &line_with, NULL), 0);
+		assert_string_equal(line_with.line.text, line.line.text);
+		assert_int_equal(knob_boot_plan_forget(after, &loader, arena, &forget, NULL), 0);
+		assert_int_equal(forget.file_count, 1);
+		assert_string_equal(forget.files[0].path, plan.files[0].path);
+		if (plan.files[0].before)
+			assert_string_equal(forget.files[0].after, plan.files[0].before);
+		else
+			assert_null(forget.files[0].after);
+		(void)host_close(after);
+		assert_int_equal(system(arena_printf(arena, "rm -r '%s'", root)), 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_trials),
+	    cmocka_unit_test(test_trial_and_forget),
 	    cmocka_unit_test(test_plans),
 	    cmocka_unit_test(test_plans_twice),
 	};

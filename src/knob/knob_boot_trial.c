@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns the trial boot: an entry of its own beside the default, taken once. Nothing here touches the default entry or
+ * what it is made from.
+ */
+#include "knob_boot_internal.h"
+
+#include <ctype.h>
+#include <errno.h>
+
+#include "knob_boot_menu.h"
+#include "text.h"
+
+static const char block_begin[] = "### BEGIN hvtune trial: one boot with another kernel line ###\n";
+static const char block_end[] = "### END hvtune trial ###\n";
+
+/* ---- the line ---- */
+
+/* What only a trial has on its line, besides hvtune.trial=; each unless the line has a word on it already. */
+static const struct knob_boot_change safety[] = {
+    {.name = "panic", .value = "30"},		 /* the kernel, and the initial ramdisk of initramfs-tools */
+    {.name = "rd.shell", .value = "0"},		 /* dracut: no shell that waits for a person... */
+    {.name = "rd.emergency", .value = "reboot"}, /* ...but a reboot */
+};
+
+static bool has_word(const struct boot_words *words, const char *name)
+{
+	for (size_t i = 0; i < words->count; i++)
+		if (!words->list[i].gone && !words->list[i].for_init && cmdline_same_name(words->list[i].name, name))
+			return true;
+	return false;
+}
+
+/* The whole text of the line with the changes and the words of a trial. */
+static int trial_line(const struct boot_line *line, const struct knob_boot_change *changes, size_t count,
+		      const char *id, const char **ret, struct err *err)
+{
+	struct arena *arena = line->arena;
+	const char *text = boot_line_text(line);
+	/* As one plain text: what stands in GRUB's environment or in several lines is written out. */
+	struct boot_file *file = ARENA_NEW(arena, struct boot_file);
+	struct boot_line plain = {.arena = arena, .files = file};
+	struct boot_splices splices = {.arena = arena};
+	struct boot_words words;
+	size_t size = 0, end;
+
+	*file = (struct boot_file){.path = line->files[line->count ? line->chars[0].file : 0].path,
+				   .text = text,
+				   .size = strlen(text),
+				   .exists = true};
+	for (end = file->size; end && isspace((unsigned char)text[end - 1]); end--)
+		;
+	boot_line_put_span(&plain, 0, 0, end, BOOT_PLAIN);
+	plain.anchor =
+	    (struct boot_anchor){.given = true, .context = BOOT_PLAIN, .at = (uint32_t)end, .blank_before = end > 0};
+	boot_words_cut(&plain, &words);
+	int r = boot_words_change(&plain, &words, changes, count, err);
+
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < ARRAY_SIZE(safety); i++)
+		if (!has_word(&words, safety[i].name))
+			boot_words_add(arena, &words, safety[i].name, safety[i].value);
+	boot_words_add(arena, &words, "hvtune.trial", id);
+	r = boot_words_splice(&plain, &words, &splices, err);
+	if (r == 0)
+		r = boot_splices_apply(&splices, file, 0, ret, &size, err);
+	for (size_t i = 0; r == 0 && i < count; i++)
+		if (!knob_boot_line_has(arena, *ret, &changes[i]))
+			r = err_set(err, ENOTSUP, file->path, "the trial's line is not the one that was asked for: %s",
+				    *ret);
+	return r;
+}
+
+bool knob_boot_line_has(struct arena *arena, const char *line, const struct knob_boot_change *change)
+{
+	const struct boot_file file = {.path = "line", .text = line, .size = strlen(line), .exists = true};
+	struct boot_line plain = {.arena = arena, .files = &file};
+	struct boot_words words;
+
+	boot_line_put_span(&plain, 0, 0, file.size, BOOT_PLAIN);
+	boot_words_cut(&plain, &words);
+	return boot_words_have(&words, change);
+}
+
+/* ---- GRUB's menu ---- */
+
+/* The entry of GRUB's menu that is the default now. */
+static int default_of_menu(struct boot_table *table, const struct knob_boot_loader *loader, struct boot_menu *menu,
+			   uint16_t *ret_file, const struct boot_menu_entry **ret, struct err *err)
+{
+	uint16_t cfg = 0, env = 0;
+	int r = boot_table_add(table, loader->grub_cfg, &cfg, err);
+
+	if (r == 0)
+		r = boot_table_add(table, loader->grub_env, &env, err);
+	if (r < 0)
+		return r;
+	const struct boot_file *file = &table->files[cfg];
+
+	if (!file->exists)
+		return err_set(err, ENOTSUP, loader->grub_cfg, "GRUB's menu is not there");
+	r = boot_menu_parse(table->arena, file, menu, err);
+	if (r < 0)
+		return r;
+	const char *chosen = menu->default_text ? menu->default_text : "0";
+
+	if (text_equal(chosen, "${saved_entry}") || text_equal(chosen, "$saved_entry"))
+		chosen = boot_env_get(table->arena, &table->files[env], "saved_entry");
+	if (chosen && strchr(chosen, '$'))
+		return err_set(err, ENOTSUP, loader->grub_cfg, "GRUB's default is computed at boot (%s)", chosen);
+	*ret_file = cfg;
+	return boot_menu_find(table->arena, menu, chosen && *chosen ? chosen : "0", ret, file, err);
+}
+
+/* Lines of an entry that would make it a default, or the next boot wait for a person. */
+static bool is_left_out(const char *line)
+{
+	line += strspn(line, " \t");
+	return text_starts(line, "savedefault\n") || text_starts(line, "recordfail\n");
+}
+
+/* `'` has to be written as '\'' inside such quotes. */
+static const char *quoted(struct arena *arena, const char *text)
+{
+	char *out = ARENA_ARRAY(arena, 4 * strlen(text) + 1, char), *at = out;
+
+	for (; *text; text++) {
+		if (*text == '\'')
+			at = stpcpy(at, "'\\''");
+		else
+			*at++ = *text;
+	}
+	return out;
+}
+
+/* The default's entry once more, with its own title and id and another line. */
+static const char *entry_text(struct arena *arena, const char *cfg, const struct boot_menu_entry *entry, size_t start,
+			      size_t end, const char *line)
+{
+	const char *before_id = arena_strndup(arena, cfg + entry->title_end, entry->id_at - entry->title_end);
+	const char *behind_id = arena_strndup(arena, cfg + entry->id_end, entry->body - 1 - entry->id_end);
+	const char *text = arena_printf(arena, "%smenuentry 'hvtune trial: %s' %s --id '%s' %s{", block_begin,
+					quoted(arena, entry->title), text_trim(arena, before_id), BOOT_TRIAL_ID,
+					behind_id + strspn(behind_id, " \t"));
+	const char *body = arena_printf(arena, "%.*s %s%.*s", (int)(start - entry->body), cfg + entry->body, line,
+					(int)(entry->end - end), cfg + end);
+
+	while (*body) {
+		size_t length = strcspn(body, "\n");
+
+		if (!is_left_out(body))
+			text = arena_printf(arena, "%s%.*s", text, (int)(length + (body[length] == '\n')), body);
+		body += length + (body[length] == '\n');
+	}
+	/* Should its kernel have gone by then, GRUB takes the first entry instead of waiting for a person. */
+	return arena_printf(arena, "%s}\nif [ \"${default}\" = \"%s\" ]; then\n  set fallback=\"0\"\nfi\n%s", text,
+			    BOOT_TRIAL_ID, block_end);
+}
+
+static const char *custom_path(struct arena *arena, const struct knob_boot_loader *loader)
+{
+	return arena_printf(arena, "%.*s/custom.cfg", (int)(strrchr(loader->grub_env, '/') - loader->grub_env),
+			    loader->grub_env);
+}
+
+/* custom.cfg without the trial's block. -ENOTSUP when the block has lost its end. */
+static int without_block(struct arena *arena, const struct boot_file *file, const char **ret, struct err *err)
+{
+	const char *begin = strstr(file->text, block_begin), *end = begin ? strstr(begin, block_end) : NULL;
+
+	if (begin && !end)
+		return err_set_at(err, ENOTSUP, file->path, boot_file_line(file, (size_t)(begin - file->text)), 0,
+				  "the block of hvtune's trial has lost its last line; take the block out by hand");
+	*ret = begin ? arena_printf(arena, "%.*s%s", (int)(begin - file->text), file->text, end + strlen(block_end))
+		     : file->text;
+	return 0;
+}
+
+static void choose_by_grub(struct arena *arena, const struct knob_boot_loader *loader, struct knob_boot_plan *plan,
+			   const char *entry)
+{
+	const char *const argv[] = {arena_printf(arena, "%s-reboot", loader->grub_prefix), entry, NULL};
+	const char *const undo[] = {arena_printf(arena, "%s-editenv", loader->grub_prefix), loader->grub_env, "unset",
+				    "next_entry", NULL};
+
+	boot_plan_command(arena, plan, false, "so that the next boot, and only that, takes the trial's entry", argv,
+			  undo);
+}
+
+/* The block of the environment has to have room for the choice. */
+static int check_room(struct boot_table *table, const struct knob_boot_loader *loader, const char *entry,
+		      struct err *err)
+{
+	const char *ignored = NULL;
+	uint16_t env = 0;
+	int r = boot_table_add(table, loader->grub_env, &env, err);
+
+	if (r == 0 && table->files[env].exists)
+		r = boot_env_set(table->arena, &table->files[env], "next_entry", entry, &ignored, err);
+	return r;
+}
+
+static int trial_by_menu(struct boot_table *table, const struct knob_boot_loader *loader,
+			 const struct knob_boot_change *changes, size_t count, const char *id,
+			 struct knob_boot_plan *plan, struct err *err)
+{
+	struct arena *arena = table->arena;
+	struct boot_menu *menu = ARENA_NEW(arena, struct boot_menu);
+	static const struct boot_menu_entry none;
+	const struct boot_menu_entry *entry = &none;
+	struct boot_line line = {.arena = arena, .files = table->files};
+	const char *text = "", *rest = "";
+	size_t start = 0, end = 0;
+	uint16_t cfg = 0, custom = 0;
+	int r = default_of_menu(table, loader, menu, &cfg, &entry, err);
+
+	if (r == 0 && !menu->takes_next)
+		r = err_set(err, ENOTSUP, loader->grub_cfg,
+			    "this menu of GRUB takes no entry for one boot (next_entry)");
+	if (r == 0 && !menu->reads_custom)
+		r = err_set(err, ENOTSUP, loader->grub_cfg, "this menu of GRUB does not read custom.cfg");
+	if (r < 0) {
+		(void)err_hint(err, "is 41_custom in /etc/grub.d? make the menu anew");
+		return r;
+	}
+	const struct boot_file *file = &table->files[cfg];
+
+	r = boot_menu_linux(arena, file, entry, &start, &end, err);
+	if (r == 0) {
+		boot_line_put_span(&line, cfg, start + strspn(file->text + start, " \t"), end, BOOT_PLAIN);
+		r = trial_line(&line, changes, count, id, &text, err);
+	}
+	if (r == 0)
+		r = boot_table_add(table, custom_path(arena, loader), &custom, err);
+	if (r == 0)
+		r = without_block(arena, &table->files[custom], &rest, err);
+	if (r == 0)
+		r = check_room(table, loader, BOOT_TRIAL_ID, err);
+	if (r < 0)
+		return r;
+	struct boot_file after = table->files[custom];
+
+	after.text = arena_printf(arena, "%s%s%s", rest, *rest && rest[strlen(rest) - 1] != '\n' ? "\n" : "",
+				  entry_text(arena, file->text, entry, start, end, text));
+	after.size = strlen(after.text);
+	after.exists = true;
+	boot_plan_file(arena, plan, &table->before[custom], &after);
+	choose_by_grub(arena, loader, plan, BOOT_TRIAL_ID);
+	return 0;
+}
+
+/* ---- loader entries ---- */
+
+/* The menu of GRUB that reads loader entries has the code for one boot from grub-mkconfig, unless someone took it out.
+ */
+static int check_menu(struct boot_table *table, const struct knob_boot_loader *loader, struct err *err)
+{
+	uint16_t cfg = 0;
+	int r = boot_table_add(table, loader->grub_cfg, &cfg, err);
+
+	if (r == 0 && !strstr(table->files[cfg].text, "next_entry"))
+		r = err_set(err, ENOTSUP, loader->grub_cfg,
+			    "this menu of GRUB takes no entry for one boot (next_entry)");
+	return r;
+}
+
+static const char *trial_entry_path(struct arena *arena, const struct knob_boot_loader *loader)
+{
+	return arena_printf(arena, "%s/%s", loader->entries,
+			    loader->grub_env ? BOOT_TRIAL_GRUB_ENTRY : BOOT_TRIAL_SYSTEMD_ENTRY);
+}
+
+static bool has_key(const char *line, const char *key)
+{
+	line += strspn(line, " \t");
+	return text_starts(line, key) && isspace((unsigned char)line[strlen(key)]);
+}
+
+/*
+ * The default's entry with another title and line. Without its sort-key systemd-boot puts it behind those that have
+ * one; what names the file ("id") is the default's own.
+ */
+static const char *trial_entry_text(struct arena *arena, const char *entry, const char *line)
+{
+	const char *text = "# made by hvtune for one boot\n";
+	bool had_options = false;
+
+	while (*entry) {
+		size_t length = strcspn(entry, "\n");
+
+		if (has_key(entry, "title"))
+			text = arena_printf(arena, "%stitle hvtune trial: %s\n", text,
+					    text_trim(arena, arena_strndup(arena, entry + 5, length - 5)));
+		else if (has_key(entry, "options") && !had_options)
+			text = arena_printf(arena, "%soptions %s\n", text, line);
+		else if (!has_key(entry, "options") && !has_key(entry, "sort-key") && !has_key(entry, "id"))
+			text = arena_printf(arena, "%s%.*s\n", text, (int)length, entry);
+		had_options = had_options || has_key(entry, "options");
+		entry += length + (entry[length] == '\n');
+	}
+	return text;
+}
+
+static int trial_by_entry(struct boot_table *table, const struct knob_boot_loader *loader,
+			  const struct knob_boot_change *changes, size_t count, const char *id,
+			  struct knob_boot_plan *plan, struct err *err)
+{
+	static const char *const choose[] = {"bootctl", "set-oneshot", BOOT_TRIAL_SYSTEMD_ENTRY, NULL};
+	static const char *const unchoose[] = {"bootctl", "set-oneshot", "", NULL};
+	struct arena *arena = table->arena;
+	struct boot_where where = {.env = BOOT_NO_FILE};
+	struct boot_line line;
+	const char *text = "";
+	uint16_t own = 0;
+	int r = boot_default_entry(table, loader, &where, err);
+
+	if (r == 0)
+		r = boot_read_entry(table, &where, &line, err);
+	if (r == 0)
+		r = trial_line(&line, changes, count, id, &text, err);
+	if (r == 0)
+		r = boot_table_add(table, trial_entry_path(arena, loader), &own, err);
+	if (r == 0 && loader->grub_env)
+		r = check_menu(table, loader, err);
+	if (r == 0 && loader->grub_env)
+		r = check_room(table, loader, BOOT_TRIAL_GRUB_ENTRY, err);
+	if (r < 0)
+		return r;
+	struct boot_file after = table->files[own];
+
+	after.text = trial_entry_text(arena, table->files[where.file].text, text_trim(arena, text));
+	after.size = strlen(after.text);
+	after.exists = true;
+	boot_plan_file(arena, plan, &table->before[own], &after);
+	if (loader->grub_env)
+		choose_by_grub(
+		    arena, loader, plan,
+		    arena_strndup(arena, BOOT_TRIAL_GRUB_ENTRY, strlen(BOOT_TRIAL_GRUB_ENTRY) - strlen(".conf")));
+	else
+		boot_plan_command(arena, plan, false, "so that the next boot, and only that, takes the trial's entry",
+				  choose, unchoose);
+	return 0;
+}
+
+/* ---- all loaders ---- */
+
+static bool is_id(const char *id)
+{
+	size_t length = strlen(id);
+
+	for (size_t i = 0; i < length; i++)
+		if (!isalnum((unsigned char)id[i]) && id[i] != '-')
+			return false;
+	return length > 0 && length <= 40;
+}
+
+int knob_boot_plan_trial(struct host *host, const struct knob_boot_loader *loader,
+			 const struct knob_boot_change *changes, size_t count, const char *id, struct arena *arena,
+			 struct knob_boot_plan *ret, struct err *err)
+{
+	struct boot_table *table = boot_table_new(host, arena);
+	struct knob_boot_plan plan = {.file_count = 0};
+	int r = is_id(id) ? 0 : err_set(err, EINVAL, id, "no id of a trial: letters, digits and -, at most 40");
+
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = boot_change_check(&changes[i], err);
+	if (r < 0)
+		return r;
+	if (loader->no_trial) {
+		r = err_set(err, ENOTSUP, loader->name, "no trial boot is possible here: %s", loader->no_trial);
+		(void)err_hint(err, "--no-trial changes the default entry without one");
+		return r;
+	}
+	r = loader->entries ? trial_by_entry(table, loader, changes, count, id, &plan, err)
+			    : trial_by_menu(table, loader, changes, count, id, &plan, err);
+	if (r == 0)
+		*ret = plan;
+	return r;
+}
+
+/* Take back a choice that no boot has taken yet. */
+static int forget_choice(struct boot_table *table, const struct knob_boot_loader *loader, struct knob_boot_plan *plan,
+			 struct err *err)
+{
+	struct arena *arena = table->arena;
+	const char *const none[] = {"bootctl", "set-oneshot", "", NULL};
+	const char *const unset[] = {
+	    arena_printf(arena, "%s-editenv", loader->grub_prefix ? loader->grub_prefix : "grub"), loader->grub_env,
+	    "unset", "next_entry", NULL};
+	const char *chosen;
+	uint16_t env = 0;
+
+	if (!loader->grub_env) {
+		chosen = boot_loader_variable(table->host, arena, "LoaderEntryOneShot");
+	} else {
+		int r = boot_table_add(table, loader->grub_env, &env, err);
+
+		if (r < 0)
+			return r;
+		chosen = boot_env_get(arena, &table->files[env], "next_entry");
+	}
+	if (chosen && boot_is_trial_entry(chosen))
+		boot_plan_command(arena, plan, true, "so that the next boot does not take the trial's entry",
+				  loader->grub_env ? unset : none, NULL);
+	return 0;
+}
+
+int knob_boot_plan_forget(struct host *host, const struct knob_boot_loader *loader, struct arena *arena,
+			  struct knob_boot_plan *ret, struct err *err)
+{
+	struct boot_table *table = boot_table_new(host, arena);
+	struct knob_boot_plan plan = {.file_count = 0};
+	const char *rest = "";
+	uint16_t file = 0;
+	int r = 0;
+
+	if (!loader->entries && !loader->grub_env) {
+		*ret = plan;
+		return 0;
+	}
+	r = forget_choice(table, loader, &plan, err);
+	if (r == 0)
+		r = boot_table_add(
+		    table, loader->entries ? trial_entry_path(arena, loader) : custom_path(arena, loader), &file, err);
+	if (r == 0 && !loader->entries)
+		r = without_block(arena, &table->files[file], &rest, err);
+	if (r < 0)
+		return r;
+	struct boot_file after = table->files[file];
+
+	after.text = rest;
+	after.size = strlen(rest);
+	after.exists = *rest != '\0';
+	if (table->files[file].exists && after.size != table->files[file].size)
+		boot_plan_file(arena, &plan, &table->before[file], &after);
+	*ret = plan;
+	return 0;
+}
+
+const char *knob_boot_trial_id(const struct host *host)
+{
+	const struct cmdline_word *word = cmdline_last(&host->cmdline, "hvtune.trial");
+
+	return word ? word->value : NULL;
+}
+
+/* ---- what the next ordinary boot has ---- */
+
+int knob_boot_configured(struct host *host, const struct knob_boot_loader *loader, struct arena *arena,
+			 struct host_cmdline *ret, struct err *err)
+{
+	struct boot_table *table = boot_table_new(host, arena);
+	struct boot_where where = {.env = BOOT_NO_FILE};
+	struct boot_line line = {.arena = arena, .files = table->files};
+	int r = 0;
+
+	if (loader->kind == KNOB_BOOT_UNKNOWN || loader->kind == KNOB_BOOT_OSTREE)
+		return err_set(err, ENOTSUP, loader->name, "what its next boot has on the line stands in no file");
+	if (loader->kind == KNOB_BOOT_GRUB_BLS || loader->kind == KNOB_BOOT_SYSTEMD) {
+		r = boot_default_entry(table, loader, &where, err);
+	} else if (loader->grub_env) {
+		r = boot_find_defaults(table, loader, &where, err);
+	} else {
+		where.read = boot_read_plain;
+		where.first_only = loader->kind == KNOB_BOOT_PROXMOX_SDBOOT;
+		r = boot_table_add(table, "/etc/kernel/cmdline", &where.file, err);
+	}
+	if (r == 0)
+		r = where.read(table, &where, &line, err);
+	if (r < 0)
+		return r;
+	struct host_cmdline cmdline = {.path = table->files[where.file].path, .first_line = 1};
+	const char *text = boot_line_text(&line);
+
+	cmdline.line = fact_text("cmdline.line", text, cmdline.path);
+	cmdline_parse(arena, text, &cmdline);
+	*ret = cmdline;
+	return 0;
+}

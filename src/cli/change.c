@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "knob_apply.h"
+#include "knob_rivals.h"
 #include "progress.h"
 #include "report.h"
 #include "report_knob.h"
@@ -307,6 +308,7 @@ int change_run(const struct cli *cli, struct knob_machine *machine, const struct
 		if (r)
 			return r;
 	}
+	knob_rivals_note(machine, &plan);
 	if (cli_given(cli, OPTION_JSON))
 		json = plan_json(cli, request, &plan);
 	else

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Owns `hvtune status`. */
 #include "change.h"
+#include "knob_rivals.h"
 #include "knob_status.h"
 #include "report.h"
 #include "report_knob.h"
@@ -9,9 +10,35 @@ struct status {
 	struct knob_journal journal;
 	struct knob_standing *standings; /* newest first */
 	size_t count;
+	struct knob_rival *rivals; /* who else writes these knobs */
+	size_t rival_count;
 	bool at_work;
 	bool wrong; /* something was cut short or drifted */
 };
+
+static void look_for_rivals(struct knob_machine *machine, struct status *status)
+{
+	const struct knob **knobs;
+	size_t count = 0, room = 0;
+
+	for (size_t i = 0; i < status->count; i++)
+		room += status->standings[i].change->step_count;
+	knobs = ARENA_ARRAY(machine->arena, room + 1, const struct knob *);
+	for (size_t i = 0; i < status->count; i++) {
+		const struct knob_change *change = status->standings[i].change;
+
+		for (size_t j = 0; j < change->step_count; j++) {
+			const struct knob *knob = change->steps[j].knob;
+			size_t at = 0;
+
+			while (at < count && knobs[at] != knob)
+				at++;
+			if (knob && at == count)
+				knobs[count++] = knob;
+		}
+	}
+	status->rival_count = knob_rivals(machine, knobs, count, &status->rivals);
+}
 
 static int look(struct knob_machine *machine, struct status *ret, struct err *err)
 {
@@ -32,6 +59,7 @@ static int look(struct knob_machine *machine, struct status *ret, struct err *er
 		if ((standing->cut_short && !status.at_work) || standing->drift.count)
 			status.wrong = true;
 	}
+	look_for_rivals(machine, &status);
 	*ret = status;
 	return 0;
 }
@@ -47,15 +75,23 @@ static void print_text(const struct term *term, struct arena *arena, const struc
 			      status->count == 1 ? "" : "s");
 	for (size_t i = 0; i < status->count; i++)
 		report_knob_standing(term, arena, &status->standings[i], status->at_work);
+	if (status->rival_count)
+		(void)fputc('\n', term->out);
+	for (size_t i = 0; i < status->rival_count; i++)
+		term_flow(term, 0, true, arena_printf(arena, "%s.", status->rivals[i].text));
 }
 
 static void print_json(const struct status *status)
 {
-	json_t *json = report_json_start("status", NULL), *list = json_array();
+	json_t *json = report_json_start("status", NULL), *list = json_array(), *rivals = json_array();
 
+	for (size_t i = 0; i < status->rival_count; i++)
+		json_array_append_new(rivals, json_pack("{s:s, s:o}", "service", status->rivals[i].daemon, "text",
+							report_json_text(status->rivals[i].text)));
 	for (size_t i = 0; i < status->count; i++)
 		json_array_append_new(list, report_knob_standing_json(&status->standings[i]));
 	json_object_set_new(json, "changes", list);
+	json_object_set_new(json, "rivals", rivals);
 	json_object_set_new(json, "at_work", json_boolean(status->at_work));
 	json_object_set_new(json, "damage", report_json_text(status->journal.damage));
 	(void)report_json_print(stdout, json);

@@ -454,6 +454,49 @@ class Trouble(WithMachine):
         self.assert_refused(hvtune("status", "--host", "/nonexistent"), 3)
 
 
+class Rivals(WithMachine):
+    """Services that write the same knobs."""
+
+    def run_service(self, name):
+        self.machine.write("sys/fs/cgroup/system.slice/cgroup.procs", "1")
+        self.machine.write(f"sys/fs/cgroup/system.slice/{name}.service/cgroup.procs", "900")
+
+    def notes(self, *asks):
+        return " ".join(self.machine.hvtune("set", *asks, "-n", "--json").json()["notes"])
+
+    def test_no_service_no_note(self):
+        self.assertEqual(self.notes("governor=performance", "thp=never", "swappiness=10"), "")
+
+    def test_a_service_is_named_with_what_it_writes(self):
+        for name, word in (("power-profiles-daemon", "powerprofilesctl"), ("auto-cpufreq", "every few seconds")):
+            with self.subTest(name):
+                self.run_service(name)
+                self.assertIn(f"{name} runs and sets governor, epp too", self.notes("governor=performance", "epp=performance"))
+                self.assertIn(word, self.notes("governor=performance"))
+                self.assertNotIn(name, self.notes("thp=never", "swappiness=10"))
+
+    def test_tuned_counts_where_its_profile_sets_the_knob(self):
+        self.run_service("tuned")
+        self.machine.write("etc/tuned/active_profile", "mine")
+        self.machine.write("etc/tuned/profiles/mine/tuned.conf",
+                           "[cpu]\ngovernor=powersave\n[sysctl]\nvm.swappiness=77\n"
+                           "[sysfs]\n/sys/kernel/mm/transparent_hugepage/enabled=always")
+        notes = self.notes("governor=performance", "swappiness=10", "thp=never")
+        self.assertIn("tuned's profile mine sets governor (powersave), swappiness (77), thp (always) too", notes)
+        self.assertNotIn("epp", notes)
+        self.assertEqual(self.notes("epp=power"), "")
+
+    def test_status_names_them(self):
+        self.run_service("auto-cpufreq")
+        self.machine.set("governor=performance")
+        self.assertIn("auto-cpufreq runs and sets governor too", self.machine.hvtune("status", env={"COLUMNS": "300"}).out)
+        self.assertEqual([rival["service"] for rival in self.machine.hvtune("status", "--json").json()["rivals"]],
+                         ["auto-cpufreq"])
+        self.machine.hvtune("undo")
+        self.machine.set("swappiness=10")
+        self.assertEqual(self.machine.hvtune("status", "--json").json()["rivals"], [])
+
+
 @unittest.skipUnless(os.geteuid() == 0 and shutil.which("setpriv") and shutil.which("mount"), "not root")
 class AsRoot(WithMachine):
     NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")

@@ -4,6 +4,7 @@
 
 #include "advise.h"
 #include "cli.h"
+#include "knob_status.h"
 #include "report.h"
 #include "vm_joined.h"
 
@@ -19,13 +20,60 @@ static json_t *vms_json(const struct vm_joined *vms)
 	return list;
 }
 
-static void print_as_json(const struct host *host, const struct vm_joined *vms, const struct advise_result *result)
+/*
+ * Changes of hvtune's that were cut short: [{"id": 3, "what": "set governor=powersave"}]. The journal is no fact about
+ * the host and in no capture; where it cannot be read nothing is said.
+ */
+static json_t *cut_short(const struct host *host)
+{
+	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
+	struct knob_journal journal = {0};
+	json_t *list = json_array();
+	struct err ignored = {0};
+
+	if ((host->kind != HOST_LIVE && host->kind != HOST_DIRECTORY) ||
+	    knob_machine_open(host->name, NULL, &machine, &ignored) < 0 || knob_at_work(&machine) ||
+	    knob_journal_read(&machine, &journal, &ignored) < 0)
+		return list;
+	for (size_t i = 0; i < journal.count; i++) {
+		struct knob_standing standing;
+
+		knob_standing(&machine, &journal, &journal.changes[i], &standing);
+		if (standing.cut_short && (!standing.other_boot || standing.lasting))
+			json_array_append_new(list, json_pack("{s:i, s:o}", "id", (int)journal.changes[i].id, "what",
+							      report_json_text(journal.changes[i].what)));
+	}
+	return list;
+}
+
+static void print_cut_short(const struct term *term, const json_t *changes)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+
+	for (size_t i = 0; i < json_array_size(changes); i++) {
+		const json_t *change = json_array_get(changes, i);
+		int id = (int)json_integer_value(json_object_get(change, "id"));
+
+		term_flow(term, 0, true,
+			  arena_printf(arena, "Change %d (%s) was cut short: hvtune undo %d puts back what it wrote.",
+				       id, json_string_value(json_object_get(change, "what")), id));
+	}
+}
+
+static void release(json_t **json)
+{
+	json_decref(*json);
+}
+
+static void print_as_json(const struct host *host, const struct vm_joined *vms, const struct advise_result *result,
+			  json_t *changes)
 {
 	json_t *json = report_findings_json(host, result, "check");
 
 	json_object_set_new(json, "vms", vms_json(vms));
 	if (vms->refused)
 		json_object_set_new(json, "vms_refused", report_json_text(vms->refused));
+	json_object_set(json, "cut_short", changes);
 	(void)report_json_print(stdout, json);
 }
 
@@ -80,6 +128,7 @@ int cmd_check(struct cli *cli)
 	enum advise_severity least = ADVISE_GOOD;
 	CLEANUP(host_close_pointer) struct host *host = NULL;
 	CLEANUP(vm_joined_free_pointer) struct vm_joined *vms = NULL;
+	CLEANUP(release) json_t *changes = NULL;
 	struct err err = {0};
 
 	if (cli->argument_count)
@@ -96,15 +145,20 @@ int cmd_check(struct cli *cli)
 	CLEANUP(advise_result_free_pointer) struct advise_result *result = advise_run(&subject);
 
 	choose(cli, least, result);
+	changes = cut_short(host);
 	if (cli_given(cli, OPTION_JSON))
-		print_as_json(host, vms, result);
+		print_as_json(host, vms, result, changes);
 	else
 		/* Who asks for notes by --min wants to see them. */
 		report_findings(&cli->out, host, vm_joined_summary(vms), result,
 				cli_given(cli, OPTION_ALL) || (cli_given(cli, OPTION_MIN) && least >= ADVISE_INFO));
 	if (vms->refused && !cli_given(cli, OPTION_JSON))
 		(void)printf("VMs that do not run are not looked at: %s needs root.\n", vms->refused);
+	if (!cli_given(cli, OPTION_JSON))
+		print_cut_short(&cli->out, changes);
 	cli_print_timing(cli, host);
-	return result->count_by_severity[ADVISE_FAIL] + result->count_by_severity[ADVISE_WARN] ? EXIT_FINDINGS
-											       : EXIT_FINE;
+	return result->count_by_severity[ADVISE_FAIL] + result->count_by_severity[ADVISE_WARN] +
+		       json_array_size(changes)
+		   ? EXIT_FINDINGS
+		   : EXIT_FINE;
 }

@@ -8,7 +8,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from harness import HVTUNE, SANITIZED, Test, hvtune
+from harness import HVTUNE, SANITIZED, TOP, Test, hvtune
+from test_set import Machine
 
 # Calls that change a file system, or that a reader of files has no business with.
 CHANGING = ("unlink unlinkat mkdir mkdirat rename renameat renameat2 link linkat symlink symlinkat mknod mknodat rmdir "
@@ -46,6 +47,53 @@ def changes(lines, allowed=()):
     return found
 
 
+# Everything that opens for writing, changes a file system or starts a program, as it stands in C.
+WRITES = re.compile(r"(?<!->)(?<!\.)\b(O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND|O_TMPFILE|"
+                    r"(?:creat|unlink|unlinkat|remove|rename|renameat|renameat2|link|linkat|symlink|symlinkat|mkdir|mkdirat|"
+                    r"rmdir|mknod|truncate|ftruncate|fallocate|posix_fallocate|chmod|fchmod|fchmodat|chown|fchown|fchownat|"
+                    r"utimensat|futimens|setxattr|fsetxattr|mkstemp|mkdtemp|tmpfile|pwrite|write|sched_setaffinity|"
+                    r"posix_spawn|posix_spawnp|fork|vfork|clone|system|popen|exec[lv]p?e?|fexecve)(?=\())")
+FOPEN = re.compile(r'\bf(?:re)?d?open\([^;]*?,\s*"([^"]*)"')
+# What may besides the writer: files that the user asks for; a question to a QEMU's monitor, a word on standard error.
+WRITERS = {"src/sys/sys_capture.c", "src/cli/picture.c"}
+SENDERS = {"src/sys/sys_qmp.c", "src/base/err.c"}
+
+
+class Source(Test):
+    """src/sys/sys_write*.c is the only place that writes to a machine."""
+
+    @staticmethod
+    def code(path):
+        """Without comments and, but for modes of fopen(), without texts."""
+        text = path.read_text(encoding="utf-8")
+        text = re.sub(r"/\*.*?\*/", "", text, flags=re.DOTALL)
+        return re.sub(r'"(?:[^"\\\n]|\\.)*"', lambda found: found[0] if len(found[0]) < 6 else '""', text)
+
+    def test_only_the_writer_writes(self):
+        found = {}
+        for path in sorted((TOP / "src").rglob("*.[ch]")):
+            name = str(path.relative_to(TOP))
+            if name.startswith("src/sys/sys_write"):
+                continue
+            code = self.code(path)
+            words = set(WRITES.findall(code)) | {f"fopen {mode}" for mode in FOPEN.findall(code) if re.search("[wa+]", mode)}
+            if name in SENDERS:
+                words -= {"write"}
+            if words and name not in WRITERS:
+                found[name] = sorted(words)
+        self.assertEqual(found, {})
+
+    def test_the_test_sees_them(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "a.c"
+            path.write_text('/* unlink( */ int a = open("O_RDWR unlink(x)", O_RDWR); FILE *f = fopen(path, "we"); unlink (b);',
+                            encoding="utf-8")
+            code = self.code(path)
+            self.assertEqual(WRITES.findall(code), ["O_RDWR"])
+            self.assertEqual(FOPEN.findall(code), ["we"])
+        self.assertTrue(WRITES.search((TOP / "src/sys/sys_write.c").read_text(encoding="utf-8")))
+
+
 @unittest.skipIf(SANITIZED, "the sanitizer's own files would be seen")
 @unittest.skipUnless(shutil.which("strace"), "strace is not there")
 class ReadOnly(Test):
@@ -74,6 +122,29 @@ class ReadOnly(Test):
 
     def test_lint(self):
         self.assert_reads_only("lint", "-k", "cmdline", "-", stdin="quiet amd_iommu=on\n")
+
+    def test_looking_at_changes(self):
+        self.assert_reads_only("status")
+        self.assert_reads_only("knobs")
+        self.assert_reads_only("knobs", "governor", "--json")
+
+    def test_a_plan(self):
+        machine = Machine()
+        self.addCleanup(machine.folder.cleanup)
+        self.assert_reads_only("set", "governor=performance", "--dry-run", "--host", machine.root)
+        self.assert_reads_only("set", "governor=powersave", "--yes", "--host", machine.root)
+
+    def test_a_change_writes_its_knobs_and_its_own_files(self):
+        machine = Machine()
+        self.addCleanup(machine.folder.cleanup)
+        for arguments in (("set", "governor@1=performance", "thp=never", "--yes"), ("undo",)):
+            done, lines = trace(*arguments, "--host", machine.root)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            # By descriptor: what was opened is looked at.
+            opened = [line for line in changes(lines) if not re.match("fallocate|ftruncate", line)]
+            paths = {re.search(r'"(.*?)"', line)[1] for line in opened}
+            self.assertEqual(paths - {"hvtune"}, {"lock", "journal", "sys/kernel/mm/transparent_hugepage/enabled",
+                                                  "sys/devices/system/cpu/cpufreq/policy1/scaling_governor"})
 
     def test_a_picture_is_written_where_asked_and_nowhere_else(self):
         with tempfile.TemporaryDirectory() as folder:

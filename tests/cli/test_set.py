@@ -400,9 +400,15 @@ class Trouble(WithMachine):
         self.assert_code(done, 1)
         self.assertIn("hvtune undo 1", done.out)
         self.assertTrue(self.machine.hvtune("status", "--json").json()["changes"][0]["cut_short"])
+        done = self.machine.hvtune("check")
+        self.assert_code(done, 1)
+        self.assertIn("Change 1 (set governor=performance) was cut short", done.out.replace("\n", " "))
+        self.assertEqual(self.machine.hvtune("check", "--json").json()["cut_short"],
+                         [{"id": 1, "what": "set governor=performance"}])
         self.assert_refused(self.machine.set("swappiness=10"), 3, "cut short", "hvtune undo 1")
         self.assert_code(self.machine.hvtune("undo"), 0)
         self.assert_as_before()
+        self.assertNotIn("cut short", self.machine.hvtune("check").out)
         self.assert_code(self.machine.set("swappiness=10"), 0)
 
     def test_a_value_that_does_not_stick(self):

@@ -25,6 +25,7 @@ static const char *const units[] = {
     [KNOB_OF_CPUS] = "a list of CPUs",
     [KNOB_OF_NODES] = "a list of nodes",
     [KNOB_OF_NAMES] = "a name",
+    [KNOB_OF_IRQS] = "a list of interrupts",
 };
 
 static bool same_value(const void *data, size_t a, size_t b)
@@ -98,6 +99,7 @@ void report_knob_page(const struct term *term, struct knob_machine *machine, con
 	term_flow(term, term_columns(knob->name) + 2, true, knob->summary);
 	(void)fputc('\n', term->out);
 	print_part(term, "value", knob->value);
+	print_part(term, "members", knob->members);
 	print_part(term, "here", points->count ? values_text(machine->arena, knob, points) : absent);
 	print_part(term, "legal", legal_text(machine, knob, points));
 	print_part(term, "@WHERE", units[knob->unit]);
@@ -119,6 +121,7 @@ json_t *report_knob_json(struct knob_machine *machine, const struct knob *knob, 
 	json_object_set_new(json, "name", json_string(knob->name));
 	json_object_set_new(json, "summary", json_string(knob->summary));
 	json_object_set_new(json, "value", report_json_text(knob->value));
+	json_object_set_new(json, "members", report_json_text(knob->members));
 	json_object_set_new(json, "scope", json_string(scope_words[knob->scope]));
 	json_object_set_new(json, "lasts", json_boolean(knob_lasts(knob)));
 	json_object_set_new(json, "where", json_string(units[knob->unit]));

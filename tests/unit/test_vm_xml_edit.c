@@ -10,6 +10,7 @@
 
 #include "text.h"
 #include "unit.h"
+#include "vm_text.h"
 #include "vm_xml.h"
 #include "vm_xml_edit.h"
 
@@ -306,6 +307,27 @@ static char *other_lines(struct arena *arena, const char *text)
 	return kept;
 }
 
+/* The lines of two VMs, but for those about pins, are the same. */
+static void assert_same_vm(const char *name, const struct vm *one, const struct vm *other)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	struct vm_text a = vm_text(arena, one), b = vm_text(arena, other);
+	int i = 0, j = 0;
+
+	for (;;) {
+		while (i < a.count && text_starts(a.lines[i], "vcpu "))
+			i++;
+		while (j < b.count && text_starts(b.lines[j], "vcpu "))
+			j++;
+		if (i == a.count || j == b.count)
+			break;
+		if (strcmp(a.lines[i], b.lines[j]) != 0)
+			fail_msg("%s: \"%s\" became \"%s\"", name, a.lines[i], b.lines[j]);
+		i++, j++;
+	}
+	assert_true(i == a.count && j == b.count);
+}
+
 static void round_trip(const char *name, const char *text, size_t size, int *ret_count)
 {
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
@@ -339,10 +361,7 @@ static void round_trip(const char *name, const char *text, size_t size, int *ret
 	assert_int_equal(vm_read_libvirt_xml(name, pinned, result_size, &again, NULL), 0);
 	for (int id = 0; id < again->vcpu_max; id++)
 		assert_true(cpuset_has(&again->vcpus[id].pin.set, 1000 + id));
-	assert_int_equal(again->disk_count, vm->disk_count);
-	assert_int_equal(again->nic_count, vm->nic_count);
-	assert_int_equal(again->memory_kib, vm->memory_kib);
-	assert_int_equal(again->cpu.feature_count, vm->cpu.feature_count);
+	assert_same_vm(name, vm, again);
 }
 
 static void test_shared_cases(void **state)

@@ -90,8 +90,8 @@ struct place_vm {
 	int device_node;     /* index, -1 none */
 	enum place_class wish;
 	int max_nodes; /* 0: no limit */
-	bool even;     /* equal parts over the fewest CCXs, so that a guest's dies or clusters can show them: must hold
-			* where the empty host allows it, else left aside (place_vm_result.even tells) */
+	bool even;     /* equal parts, as many on each node, so that a guest's dies can show them: must
+			* hold where the empty host allows it, else left aside (place_vm_result.even tells) */
 	enum place_apart apart;
 	int apart_group; /* VMs of one group (>= 0) with `apart` have nothing of that level in common */
 	int priority;	 /* weight of its cores when not all fit; 1 is usual, at least 1 */

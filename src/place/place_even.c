@@ -75,18 +75,27 @@ static bool node_allowed(const struct even *even, int node, int cores, int page_
 	return place_node_holds(state, vm, node, cores, page_size);
 }
 
-/* `nodes` nodes with as many parts each, the seed's socket first. */
+enum { RANKS = 5 };
+
+/* In which order nodes are taken: the seed, its socket, the other sockets, in each the device's node first. */
+static int rank_of(const struct even *even, int seed, int node)
+{
+	const struct place_node *nodes = even->state->problem->nodes;
+	int of_socket = nodes[node].socket == nodes[seed].socket ? 1 : 3;
+
+	return node == seed ? 0 : of_socket + (node != even->vm->device_node);
+}
+
+/* `nodes` nodes with as many parts each. */
 static bool take_of_nodes(const struct even *even, int seed, int nodes, int parts, struct place_spot *spot)
 {
 	const struct place_state *state = even->state;
 	int found = 0, cores = parts / nodes * even->part;
 
 	spot->part_count = 0;
-	for (int round = 0; round < 3 && found < nodes; round++) {
+	for (int rank = 0; rank < RANKS && found < nodes; rank++) {
 		for (int node = 0; node < state->node_count && found < nodes; node++) {
-			bool near = state->problem->nodes[node].socket == state->problem->nodes[seed].socket;
-
-			if ((round == 0) != (node == seed) || (round == 1 && !near) || (round == 2 && near))
+			if (rank_of(even, seed, node) != rank)
 				continue;
 			if (!node_allowed(even, node, cores, spot->page_size) ||
 			    !take_of_node(even, node, parts / nodes, spot)) {
@@ -116,6 +125,19 @@ static void consider(struct even *even, struct place_spot *spot, struct place_sp
 	*found = true;
 }
 
+/* No equal parts of this size cost less, however they lie: all in one node, and nothing wrong but that. */
+static int64_t least_cost(const struct place_state *state, int64_t cores, int64_t part)
+{
+	const struct place_latency *is = state->latency;
+
+	return cores > 1 ? 1000 * cores * ((part - 1) * is->ccx + (cores - part) * is->node) / (cores - 1) : 0;
+}
+
+/*
+ * The best equal parts. In terms 1 and 2 exact on hosts of up to two sockets whose nodes have L3 groups of one class
+ * (all that are built): nodes of a socket are equally far from each other, so only how many of which socket there are
+ * counts, and whether the device's is among them. Which of equal nodes is taken is not weighed by terms 4 and 5.
+ */
 bool place_even(struct place_state *state, int index, const bool *blocked, struct place_spot *best)
 {
 	const struct place_vm *vm = &state->problem->vms[index];
@@ -125,11 +147,13 @@ bool place_even(struct place_state *state, int index, const bool *blocked, struc
 	int size_count = place_page_sizes(state->problem, vm, sizes);
 	bool found = false;
 
-	for (int parts = 1; parts <= MIN_OF(vm->cores, state->ccx_count) && !found; parts++) {
+	for (int parts = 1; parts <= MIN_OF(vm->cores, state->ccx_count); parts++) {
 		if (vm->cores % parts != 0)
 			continue;
 		even.part = vm->cores / parts;
-		for (int nodes = 1; nodes <= MIN_OF(parts, node_limit) && !found; nodes++) {
+		if (found && best->cost <= least_cost(state, vm->cores, even.part))
+			break;
+		for (int nodes = 1; nodes <= MIN_OF(parts, node_limit); nodes++) {
 			for (int at = 0; at < size_count * state->node_count && parts % nodes == 0; at++) {
 				int seed = at % state->node_count;
 

@@ -31,6 +31,25 @@ static bool hopeful(const struct exact *exact, int depth)
 
 static void place_from(struct exact *exact, int depth);
 
+/* Equal parts, and as many of them on each node: the dies of a guest are alike in all its sockets. */
+static bool is_even(const struct exact *exact, const struct place_spot *spot)
+{
+	const struct place_ccx *ccxs = exact->state->problem->ccxs;
+	int of_first = 0;
+
+	for (int i = 0; i < spot->part_count; i++)
+		of_first += ccxs[spot->parts[i].ccx].node == ccxs[spot->parts[0].ccx].node;
+	for (int i = 0; i < spot->part_count; i++) {
+		int here = 0;
+
+		for (int j = 0; j < spot->part_count; j++)
+			here += ccxs[spot->parts[j].ccx].node == ccxs[spot->parts[i].ccx].node;
+		if (here != of_first || spot->parts[i].cores != spot->parts[0].cores)
+			return false;
+	}
+	return true;
+}
+
 static bool allowed_parts(const struct exact *exact, int v, const struct place_spot *spot)
 {
 	const struct place_state *state = exact->state;
@@ -44,9 +63,9 @@ static bool allowed_parts(const struct exact *exact, int v, const struct place_s
 		    state->problem->ccxs[spot->parts[i].ccx].socket != state->problem->ccxs[spot->parts[0].ccx].socket)
 			return false;
 		on_device |= state->problem->ccxs[spot->parts[i].ccx].node == vm->device_node;
-		if (vm->even && state->even_fits[v] && spot->parts[i].cores != spot->parts[0].cores)
-			return false;
 	}
+	if (vm->even && state->even_fits[v] && !is_even(exact, spot))
+		return false;
 	if (vm->right == PLACE_REPIN) {
 		for (int node = 0; node < state->node_count; node++) {
 			int cores = 0;

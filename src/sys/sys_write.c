@@ -219,6 +219,16 @@ static bool is_kernel_file(int fd)
 	return false;
 }
 
+/* One write(2); what is no file of the kernel's is cut to what was written, before the gate sees it done. */
+static ssize_t write_value(int fd, const char *data, size_t size)
+{
+	ssize_t wrote = pwrite(fd, data, size, 0);
+
+	if (wrote == (ssize_t)size && !is_kernel_file(fd) && ftruncate(fd, (off_t)size) < 0)
+		return -1;
+	return wrote;
+}
+
 int sys_writer_set(struct sys_writer *writer, const char *path, const char *data, size_t size, struct err *err)
 {
 	CLEANUP(close_fd) int fd = -1;
@@ -230,13 +240,11 @@ int sys_writer_set(struct sys_writer *writer, const char *path, const char *data
 	r = open_to_write(writer, path, O_WRONLY | O_NOCTTY, &fd, err);
 	if (r < 0)
 		return r;
-	GATED_WRITE(writer, wrote, "write", path, data, size, pwrite(fd, data, size, 0));
+	GATED_WRITE(writer, wrote, "write", path, data, size, write_value(fd, data, size));
 	if (wrote < 0)
 		return refuse(err, errno, path, "written");
 	if ((size_t)wrote != size)
 		return err_set(err, EIO, path, "took %zd of %zu bytes", wrote, size);
-	if (!is_kernel_file(fd) && ftruncate(fd, (off_t)size) < 0)
-		return refuse(err, errno, path, "cut to its new length");
 	return 0;
 }
 

@@ -35,6 +35,15 @@ void kernel_add_x3d(struct kernel *kernel);
 void kernel_add_idle(struct kernel *kernel);   /* POLL, C1, C2 of each CPU */
 void kernel_add_memory(struct kernel *kernel); /* sizes of THP, khugepaged, KSM with pages merged, parameters of KVM */
 
+/*
+ * Two nodes of 4 GiB with 3 GiB free, and huge pages of 2 MiB and 1 GiB. Memory is in pieces: one write gets at most
+ * KERNEL_PIECES pages more, and without compaction the next one gets none.
+ */
+enum { KERNEL_PIECES = 300 };
+void kernel_add_pages(struct kernel *kernel);
+/* Let a guest use that many of the pages of 2 MiB that a node has. */
+void kernel_use_pages(struct kernel *kernel, int node, int count);
+
 /* Write a file as somebody else would: with all that follows from it. */
 void kernel_write(struct kernel *kernel, const char *path, const char *value);
 void kernel_read(const struct kernel *kernel, const char *path, char *ret, size_t size);

@@ -59,6 +59,7 @@ static const struct scene scenes[] = {
     {"active", {"thp=never", "thp.64K=always", "thp.64k.shmem=advise", "thp.defrag=defer"}, kernel_add_memory},
     {"active", {"ksm=2", "ksm.merge_across_nodes=0", "kvm.halt_poll_ns=0", "kvm.nx_huge_pages=on"}, kernel_add_memory},
     {"active", {"ksm.advisor_mode=scan-time"}, kernel_add_memory},
+    {"active", {"hugepages.2M=400", "hugepages.1G@1=1", "overcommit_hugepages.2M=64"}, kernel_add_pages},
 };
 
 static char *start(struct kernel *kernel, const struct scene *scene)

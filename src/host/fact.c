@@ -118,6 +118,15 @@ struct fact fact_read_text(struct arena *arena, struct sys *sys, const char *nam
 	return fact;
 }
 
+/* What no machine has: 1 THz, 64 PiB. Counters of time and events may be anything. */
+static int64_t most_of(enum fact_unit unit)
+{
+	static const int64_t most[] = {
+	    [UNIT_KHZ] = 1000000000, [UNIT_MHZ] = 1000000, [UNIT_KIB] = INT64_C(1) << 46, [UNIT_PERCENT] = 10000};
+
+	return (size_t)unit < ARRAY_SIZE(most) && most[unit] ? most[unit] : INT64_MAX;
+}
+
 struct fact fact_read_number(struct arena *arena, struct sys *sys, enum fact_unit unit, const char *name,
 			     const char *format, ...)
 {
@@ -137,7 +146,14 @@ struct fact fact_read_number(struct arena *arena, struct sys *sys, enum fact_uni
 
 	fact = fact_number(name, unit, number, fact.source);
 	fact.raw = raw;
-	return fact;
+	return unit == UNIT_NONE || unit == UNIT_BYTES ? fact : fact_within(fact, 0, most_of(unit), "no such quantity");
+}
+
+struct fact fact_within(struct fact fact, int64_t least, int64_t most, const char *note)
+{
+	if (!fact_known(&fact) || fact.type != FACT_NUMBER || (fact.number >= least && fact.number <= most))
+		return fact;
+	return fact_implausible(fact.name, fact.source, fact.raw, note);
 }
 
 struct fact fact_read_switch(struct arena *arena, struct sys *sys, const char *name, const char *format, ...)

@@ -66,6 +66,8 @@ const char *fact_text_or(const struct fact *fact, const char *otherwise);
 /* Readers: look through the door and make a fact of what is seen. `name` must outlive the fact (a literal). */
 struct fact fact_read_text(struct arena *arena, struct sys *sys, const char *name, const char *format, ...)
     PRINTF_LIKE(4, 5);
+/* Of what has a unit (bytes excepted, which may be a balance) there is no less than nothing, and no more than MOST
+ * below. */
 struct fact fact_read_number(struct arena *arena, struct sys *sys, enum fact_unit unit, const char *name,
 			     const char *format, ...) PRINTF_LIKE(5, 6);
 /* 0/1, N/Y, off/on, disabled/enabled */
@@ -78,6 +80,9 @@ struct fact fact_read_nodes(struct arena *arena, struct sys *sys, const char *na
 /* The word in brackets of "always [madvise] never"; the whole list stays in ->raw. */
 struct fact fact_read_choice(struct arena *arena, struct sys *sys, const char *name, const char *format, ...)
     PRINTF_LIKE(4, 5);
+
+/* The fact, or implausible where it is a number that is known and not from `least` to `most`. */
+struct fact fact_within(struct fact fact, int64_t least, int64_t most, const char *note);
 
 /* Makers, for facts that follow from others. `source` must outlive the fact. */
 struct fact fact_absent(const char *name, const char *source);

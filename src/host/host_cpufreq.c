@@ -59,11 +59,8 @@ static struct fact *policy_fact(struct cpufreq_policy *policy, size_t offset)
 
 static struct fact frequency(struct host *host, const char *name, const char *path)
 {
-	struct fact fact = fact_read_number(host->arena, host->sys, UNIT_KHZ, name, "%s", path);
-
-	if (fact_known(&fact) && (fact.number < LOWEST_KHZ || fact.number > HIGHEST_KHZ))
-		return fact_implausible(name, fact.source, fact.raw, "no frequency of a CPU");
-	return fact;
+	return fact_within(fact_read_number(host->arena, host->sys, UNIT_KHZ, name, "%s", path), LOWEST_KHZ,
+			   HIGHEST_KHZ, "no frequency of a CPU");
 }
 
 static struct fact read_policy_file(struct host *host, const struct policy_file *file, int number)

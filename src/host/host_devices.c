@@ -80,13 +80,9 @@ static struct fact read_node(struct host *host, const char *directory)
 	return fact;
 }
 
-static struct fact read_positive(struct host *host, const char *name, const char *directory, const char *file)
+static struct fact read_count(struct host *host, const char *name, const char *directory, const char *file)
 {
-	struct fact fact = fact_read_number(host->arena, host->sys, UNIT_COUNT, name, "%s/%s", directory, file);
-
-	if (fact_known(&fact) && fact.number < 0)
-		return fact_implausible(name, fact.source, fact.raw, "negative");
-	return fact;
+	return fact_read_number(host->arena, host->sys, UNIT_COUNT, name, "%s/%s", directory, file);
 }
 
 static void read_common(struct host *host, const char *directory, struct device *device)
@@ -97,8 +93,8 @@ static void read_common(struct host *host, const char *directory, struct device 
 	device->vfio = text_equal(device->driver, "vfio-pci");
 	device->node = read_node(host, directory);
 	device->local_cpus = fact_read_cpus(host->arena, host->sys, "device.local_cpus", "%s/local_cpulist", directory);
-	device->vfs_total = read_positive(host, "device.vfs_total", directory, "sriov_totalvfs");
-	device->vfs_now = read_positive(host, "device.vfs_now", directory, "sriov_numvfs");
+	device->vfs_total = read_count(host, "device.vfs_total", directory, "sriov_totalvfs");
+	device->vfs_now = read_count(host, "device.vfs_now", directory, "sriov_numvfs");
 }
 
 static struct device *add_device(struct host *host, enum device_class class, const char *name, const char *address)

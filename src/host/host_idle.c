@@ -78,9 +78,6 @@ static void read_states(struct host *host, int cpu)
 		    fact_read_number(arena, sys, UNIT_US, "idle.residency", "%s/state%d/residency", dir, k);
 		state->usage = fact_read_number(arena, sys, UNIT_COUNT, "idle.usage", "%s/state%d/usage", dir, k);
 		state->time_us = fact_read_number(arena, sys, UNIT_US, "idle.time", "%s/state%d/time", dir, k);
-		if (fact_known(&state->latency_us) && state->latency_us.number < 0)
-			state->latency_us = fact_implausible(state->latency_us.name, state->latency_us.source,
-							     state->latency_us.raw, "negative");
 		state->polls = fact_is_text(&state->name, "POLL");
 		idle->state_count++;
 	}

@@ -109,13 +109,10 @@ void host_kvm_read(struct host *host)
 	read_parameters(host);
 	kvm->halt_poll_ns = fact_absent("kvm.halt_poll_ns", "/sys/module/kvm/parameters/halt_poll_ns");
 	if (host_kvm_parameter(kvm, "kvm", "halt_poll_ns"))
-		kvm->halt_poll_ns = fact_read_number(host->arena, host->sys, UNIT_NS, "kvm.halt_poll_ns",
-						     "/sys/module/kvm/parameters/halt_poll_ns");
-	/* An unsigned int of nanoseconds: 4.3 s at most. */
-	if (fact_known(&kvm->halt_poll_ns) &&
-	    (kvm->halt_poll_ns.number < 0 || kvm->halt_poll_ns.number > INT64_C(0xffffffff)))
-		kvm->halt_poll_ns = fact_implausible(kvm->halt_poll_ns.name, kvm->halt_poll_ns.source,
-						     kvm->halt_poll_ns.raw, "beyond 32 bits");
+		/* An unsigned int of nanoseconds: 4.3 s at most. */
+		kvm->halt_poll_ns = fact_within(fact_read_number(host->arena, host->sys, UNIT_NS, "kvm.halt_poll_ns",
+								 "/sys/module/kvm/parameters/halt_poll_ns"),
+						0, INT64_C(0xffffffff), "beyond 32 bits");
 	kvm->npt = parameter_switch(host, "kvm.npt", vendor, intel ? "ept" : "npt");
 	kvm->nested = parameter_switch(host, "kvm.nested", vendor, "nested");
 	kvm->avic = parameter_switch(host, "kvm.avic", vendor, intel ? "enable_apicv" : "avic");

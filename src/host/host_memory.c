@@ -3,6 +3,7 @@
 #include "host_memory.h"
 
 #include <inttypes.h>
+#include <limits.h>
 
 #include "host.h"
 #include "host_pages.h"
@@ -12,6 +13,8 @@
 #define KSM "/sys/kernel/mm/ksm"
 
 enum { MOUNT_LIMIT = 64 };
+
+static const int64_t BYTES_MOST = INT64_C(1) << 60, PAGES_MOST = INT64_C(1) << 48;
 
 /* "MemTotal:       24683656 kB": the number, in KiB. A machine of more than 2^50 KiB (1 EiB) is not believed. */
 static struct fact meminfo_fact(struct host *host, const struct sys_look *look, const char *name, const char *key)
@@ -65,35 +68,41 @@ static void read_meminfo(struct host *host)
 static void read_sysctls(struct host *host)
 {
 	struct host_memory *memory = &host->memory;
+	/* Bounds as kernel/sysctl.c, mm/ksm.c and mm/vmscan.c of Linux 6.12 set them, of what has any. */
 	const struct {
 		struct fact *fact;
 		enum fact_unit unit;
 		const char *name, *path;
+		int64_t least, most;
 	} files[] = {
-	    {&memory->numa_balancing, UNIT_NONE, "memory.numa_balancing", "/proc/sys/kernel/numa_balancing"},
-	    {&memory->swappiness, UNIT_NONE, "memory.swappiness", "/proc/sys/vm/swappiness"},
-	    {&memory->dirty_ratio, UNIT_PERCENT, "memory.dirty_ratio", "/proc/sys/vm/dirty_ratio"},
+	    {&memory->numa_balancing, UNIT_NONE, "memory.numa_balancing", "/proc/sys/kernel/numa_balancing", 0, 4},
+	    {&memory->swappiness, UNIT_NONE, "memory.swappiness", "/proc/sys/vm/swappiness", 0, 200},
+	    {&memory->dirty_ratio, UNIT_PERCENT, "memory.dirty_ratio", "/proc/sys/vm/dirty_ratio", 0, 100},
 	    {&memory->dirty_background_ratio, UNIT_PERCENT, "memory.dirty_background_ratio",
-	     "/proc/sys/vm/dirty_background_ratio"},
-	    {&memory->dirty_bytes, UNIT_BYTES, "memory.dirty_bytes", "/proc/sys/vm/dirty_bytes"},
+	     "/proc/sys/vm/dirty_background_ratio", 0, 100},
+	    {&memory->dirty_bytes, UNIT_BYTES, "memory.dirty_bytes", "/proc/sys/vm/dirty_bytes", 0, BYTES_MOST},
 	    {&memory->dirty_background_bytes, UNIT_BYTES, "memory.dirty_background_bytes",
-	     "/proc/sys/vm/dirty_background_bytes"},
-	    {&memory->zone_reclaim_mode, UNIT_NONE, "memory.zone_reclaim_mode", "/proc/sys/vm/zone_reclaim_mode"},
-	    {&memory->min_free_kbytes, UNIT_KIB, "memory.min_free_kbytes", "/proc/sys/vm/min_free_kbytes"},
-	    {&memory->overcommit_memory, UNIT_NONE, "memory.overcommit_memory", "/proc/sys/vm/overcommit_memory"},
+	     "/proc/sys/vm/dirty_background_bytes", 0, BYTES_MOST},
+	    {&memory->zone_reclaim_mode, UNIT_NONE, "memory.zone_reclaim_mode", "/proc/sys/vm/zone_reclaim_mode", 0,
+	     INT_MAX},
+	    {&memory->min_free_kbytes, UNIT_KIB, "memory.min_free_kbytes", "/proc/sys/vm/min_free_kbytes", 0, INT_MAX},
+	    {&memory->overcommit_memory, UNIT_NONE, "memory.overcommit_memory", "/proc/sys/vm/overcommit_memory", 0, 2},
 	    {&memory->nr_hugepages_mempolicy, UNIT_COUNT, "memory.nr_hugepages_mempolicy",
-	     "/proc/sys/vm/nr_hugepages_mempolicy"},
+	     "/proc/sys/vm/nr_hugepages_mempolicy", 0, INT64_MAX},
 	    {&memory->compaction_proactiveness, UNIT_NONE, "memory.compaction_proactiveness",
-	     "/proc/sys/vm/compaction_proactiveness"},
-	    {&memory->ksm_run, UNIT_NONE, "memory.ksm_run", KSM "/run"},
-	    {&memory->ksm_pages_sharing, UNIT_COUNT, "memory.ksm_pages_sharing", KSM "/pages_sharing"},
-	    {&memory->ksm_merge_across_nodes, UNIT_NONE, "memory.ksm_merge_across_nodes", KSM "/merge_across_nodes"},
-	    {&memory->ksm_general_profit, UNIT_BYTES, "memory.ksm_general_profit", KSM "/general_profit"},
+	     "/proc/sys/vm/compaction_proactiveness", 0, 100},
+	    {&memory->ksm_run, UNIT_NONE, "memory.ksm_run", KSM "/run", 0, 2},
+	    {&memory->ksm_pages_sharing, UNIT_COUNT, "memory.ksm_pages_sharing", KSM "/pages_sharing", 0, PAGES_MOST},
+	    {&memory->ksm_merge_across_nodes, UNIT_NONE, "memory.ksm_merge_across_nodes", KSM "/merge_across_nodes", 0,
+	     1},
+	    {&memory->ksm_general_profit, UNIT_BYTES, "memory.ksm_general_profit", KSM "/general_profit", -BYTES_MOST,
+	     BYTES_MOST},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(files); i++)
-		*files[i].fact =
-		    fact_read_number(host->arena, host->sys, files[i].unit, files[i].name, "%s", files[i].path);
+		*files[i].fact = fact_within(
+		    fact_read_number(host->arena, host->sys, files[i].unit, files[i].name, "%s", files[i].path),
+		    files[i].least, files[i].most, "not a value that the kernel has for it");
 	memory->thp_enabled = fact_read_choice(host->arena, host->sys, "memory.thp_enabled", THP "/enabled");
 	memory->thp_defrag = fact_read_choice(host->arena, host->sys, "memory.thp_defrag", THP "/defrag");
 	memory->thp_shmem = fact_read_choice(host->arena, host->sys, "memory.thp_shmem", THP "/shmem_enabled");

@@ -29,11 +29,8 @@ static int64_t size_of_name(struct arena *arena, const char *name)
 
 static struct fact read_count(struct host *host, const char *name, const char *directory, const char *file)
 {
-	struct fact fact = fact_read_number(host->arena, host->sys, UNIT_COUNT, name, "%s/%s", directory, file);
-
-	if (fact_known(&fact) && (fact.number < 0 || fact.number > PAGES_BELIEVED))
-		return fact_implausible(fact.name, fact.source, fact.raw, "no number of pages");
-	return fact;
+	return fact_within(fact_read_number(host->arena, host->sys, UNIT_COUNT, name, "%s/%s", directory, file), 0,
+			   PAGES_BELIEVED, "no number of pages");
 }
 
 static int node_of_name(const char *name)

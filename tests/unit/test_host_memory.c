@@ -84,6 +84,42 @@ static void test_absurd_pools_do_not_overflow(void **state)
 	tree_free(tree);
 }
 
+/* Quantities are not negative, settings are what the kernel takes; a balance may be negative. */
+static void test_settings_that_cannot_be(void **state)
+{
+	static const struct {
+		const char *path, *text;
+		size_t offset;
+		enum fact_state expected;
+	} cases[] = {
+#define CASE(path, text, member, expected) {path, text, offsetof(struct host_memory, member), expected}
+	    CASE("/proc/sys/vm/min_free_kbytes", "-1", min_free_kbytes, FACT_IMPLAUSIBLE),
+	    CASE("/proc/sys/vm/min_free_kbytes", "67584", min_free_kbytes, FACT_VALUE),
+	    CASE("/proc/sys/vm/min_free_kbytes", "9223372036854775807", min_free_kbytes, FACT_IMPLAUSIBLE),
+	    CASE("/proc/sys/vm/swappiness", "201", swappiness, FACT_IMPLAUSIBLE),
+	    CASE("/proc/sys/vm/swappiness", "200", swappiness, FACT_VALUE),
+	    CASE("/proc/sys/vm/dirty_ratio", "101", dirty_ratio, FACT_IMPLAUSIBLE),
+	    CASE("/proc/sys/vm/dirty_bytes", "-1", dirty_bytes, FACT_IMPLAUSIBLE),
+	    CASE("/proc/sys/vm/overcommit_memory", "3", overcommit_memory, FACT_IMPLAUSIBLE),
+	    CASE("/proc/sys/kernel/numa_balancing", "2", numa_balancing, FACT_VALUE),
+	    CASE("/sys/kernel/mm/ksm/run", "-1", ksm_run, FACT_IMPLAUSIBLE),
+	    CASE("/sys/kernel/mm/ksm/general_profit", "-4096", ksm_general_profit, FACT_VALUE),
+#undef CASE
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct tree_file files[] = {{cases[i].path, cases[i].text}, {NULL, NULL}};
+		struct tree *tree;
+		const struct host_memory *memory = &host_of(&tree, files)->memory;
+		const struct fact *fact = (const void *)((const char *)memory + cases[i].offset);
+
+		if (fact->state != cases[i].expected)
+			fail_msg("%s = %s has state %d", cases[i].path, cases[i].text, fact->state);
+		tree_free(tree);
+	}
+}
+
 static void test_mounts(void **state)
 {
 	static const struct tree_file files[] = {
@@ -122,6 +158,7 @@ int main(void)
 	    cmocka_unit_test(test_meminfo),
 	    cmocka_unit_test(test_pools),
 	    cmocka_unit_test(test_absurd_pools_do_not_overflow),
+	    cmocka_unit_test(test_settings_that_cannot_be),
 	    cmocka_unit_test(test_mounts),
 	    cmocka_unit_test(test_mounts_without_hugetlbfs),
 	};

@@ -72,15 +72,23 @@ static const char *repeat(struct arena *arena, const char *text, int count)
 	return line;
 }
 
-/* The first `columns` columns of a text without escape sequences. */
+/*
+ * As much of a title without escape sequences as fits into `columns`: whole parts, since half a number is another one.
+ * Its first part is cut where it must be.
+ */
 static const char *cut(struct arena *arena, const char *text, int columns)
 {
-	const char *at = text;
+	const char *at = text, *end = text;
+	bool visible;
 
-	for (; *at; at++)
-		if (((unsigned char)*at & 0xc0) != 0x80 && columns-- == 0)
-			break;
-	return arena_strndup(arena, text, (size_t)(at - text));
+	if (term_columns(text) <= columns)
+		return text;
+	for (; *at && columns > 0; columns--) {
+		if (text_starts(at, ", ") || text_starts(at, " \u00b7 "))
+			end = at;
+		at += text_character(at, &visible);
+	}
+	return arena_strndup(arena, text, (size_t)((end > text ? end : at) - text));
 }
 
 struct block *block_box(const struct block *inner, const char *title, enum term_colour colour, int width, int most)

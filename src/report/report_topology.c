@@ -189,20 +189,45 @@ static const char *short_title(const struct drawing *d, const struct layout_grou
 	return d->ids_told && l3->id >= 0 ? arena_printf(d->arena, "%s (id %d)", name, (int)l3->id) : name;
 }
 
-/* Groups as "CCX 4  16-19,144-147", in columns. */
-static struct block *group_list(const struct drawing *d, const struct layout_group *const *groups, int count, int width)
+static int64_t group_kib(const struct drawing *d, const struct layout_group *group)
+{
+	return group->l3 >= 0 ? d->topology->l3s[group->l3].size_kib : 0;
+}
+
+/*
+ * Groups as "CCX 4  16-19,144-147", in columns, below a line that says what they are: "3 CCXs" or "3 more like it", and
+ * the size of their L3. Where sizes differ each has its own.
+ */
+static struct block *group_list(const struct drawing *d, const char *what, const struct layout_group *const *groups,
+				int count, int width)
 {
 	struct block **entries = ARENA_ARRAY(d->arena, (size_t)count, struct block *);
+	struct block *list = block_new(d->arena, d->term);
+	const char **names = ARENA_ARRAY(d->arena, (size_t)count, const char *);
+	int64_t kib = group_kib(d, groups[0]);
+	bool same = true;
 	int widest = 0;
 
-	for (int i = 0; i < count; i++)
-		widest = MAX_OF(widest, term_columns(short_title(d, groups[i])));
+	for (int i = 1; i < count; i++)
+		same &= group_kib(d, groups[i]) == kib;
+	for (int i = 0; i < count; i++) {
+		names[i] = short_title(d, groups[i]);
+		if (!same && group_kib(d, groups[i]) > 0)
+			names[i] = arena_printf(d->arena, "%s%s%s", names[i], dot(d),
+						text_kib(d->arena, group_kib(d, groups[i])));
+		widest = MAX_OF(widest, term_columns(names[i]));
+	}
 	for (int i = 0; i < count; i++) {
 		entries[i] = block_new(d->arena, d->term);
-		block_add(entries[i], arena_printf(d->arena, "%-*s  %s", widest, short_title(d, groups[i]),
+		block_add(entries[i], arena_printf(d->arena, "%s%*s  %s", names[i], widest - term_columns(names[i]), "",
 						   cpuset_format(d->arena, &groups[i]->cpus)));
 	}
-	return block_grid(d->arena, d->term, entries, count, width, 3);
+	if (same && kib > 0)
+		what =
+		    arena_printf(d->arena, "%s%s%s%s", what, dot(d), text_kib(d->arena, kib), count > 1 ? " each" : "");
+	block_add(list, arena_printf(d->arena, "%s:", what));
+	block_append(list, block_grid(d->arena, d->term, entries, count, width, 3));
+	return list;
 }
 
 /* One group of each kind drawn, the others as a list. */
@@ -221,11 +246,11 @@ static struct block *folded_section(const struct drawing *d, const struct layout
 	}
 	struct block *block = block_grid(d->arena, d->term, boxes, box_count, width, GAP);
 
-	if (other_count) {
-		block_add(block,
-			  arena_printf(d->arena, "and %d more like %s:", other_count, box_count == 1 ? "it" : "these"));
-		block_append(block, group_list(d, others, other_count, width));
-	}
+	if (other_count)
+		block_append(block, group_list(d,
+					       arena_printf(d->arena, "and %d more like %s", other_count,
+							    box_count == 1 ? "it" : "these"),
+					       others, other_count, width));
 	return block;
 }
 
@@ -253,7 +278,11 @@ static struct block *listed_section(const struct drawing *d, const struct layout
 
 	for (int i = 0; i < section->group_count; i++)
 		groups[i] = &section->groups[i];
-	return group_list(d, groups, section->group_count, width);
+	const char *what = arena_printf(d->arena, "%d %s%s", section->group_count, report_group_word(d->host),
+					section->group_count == 1 ? "" : "s");
+
+	return section->group_count ? group_list(d, what, groups, section->group_count, width)
+				    : block_new(d->arena, d->term);
 }
 
 static struct block *full_section(const struct drawing *d, const struct layout_section *section, int width)

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import cases
+import hosts
 from harness import SANITIZED, Test, hvtune
 from test_topology import numbers
 
@@ -34,7 +35,8 @@ def boxed(text):
         if not line.startswith(("│", "|")):
             continue
         line = re.sub(r"┌[^┐]*┐|\+ [^+]*\+", "", line)
-        line = re.sub(r"and \d+ more like \w+:|(CCX|L3) \d+( \(id \d+\))?", "", line)
+        line = re.sub(r"\d+ (more like|CCXs?|L3 groups?)\b[^:]*:", "", line)  # "3 CCXs · 32 MiB each:"
+        line = re.sub(r"(CCX|L3) \d+( \(id \d+\))?( · |, )?(\d+ [KM]iB)?", "", line)
         for first, last in re.findall(r"(\d+)(?:-(\d+))?", line):
             found += range(int(first), int(last or first) + 1)
     return found
@@ -97,8 +99,15 @@ class Pictures(Test):
         root = cases.CASES / "dumps/derived/hwloc-AMD-19h-Zen4-2xEpyc-9654"
         lines = hvtune("show", "topology", "--host", root, env={"COLUMNS": "80"}).out.splitlines()
         self.assertLess(len(lines), 40)
-        self.assertEqual(sum("more like it" in line for line in lines), 2)
+        self.assertEqual(sum("more like it · 32 MiB each:" in line for line in lines), 2)
         self.assertLessEqual(max(map(len, lines)), 80)
+
+    def test_a_title_is_cut_between_its_parts(self):
+        """Half a number would be another one."""
+        root = hosts.root_of("epyc-9354p", hosts.names()["epyc-9354p"])
+        for width in range(40, 90):
+            title = hvtune("show", "topology", "--host", root, env={"COLUMNS": str(width)}).out.splitlines()[2:6]
+            self.assertRegex("".join(title), r"┌ package 0 · node 0( · 384 GiB(, 160 GiB free)?)? ─*┐")
 
     def test_marks(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -251,6 +251,9 @@ static const char *switch_word(const struct fact *fact)
 	    {"cpufreq.policies", "present", "absent"},
 	    {"kvm.device", "present", "absent"},
 	    {"kvm.flag", "present", "absent"},
+	    {"kvm.module", "loaded", "not loaded"},
+	    {"kvm.module_vendor", "loaded", "not loaded"},
+	    {"kvm.module_vhost_net", "loaded", "not loaded"},
 	    {"mitigations.directory", "present", "absent"},
 	    {"os.proxmox", "yes", "no"},
 	};

@@ -129,7 +129,7 @@ void host_cmdline_rows(const struct host *host, struct host_rows *rows)
 	const struct host_cmdline *cmdline = &host->cmdline;
 
 	if (!fact_known(&cmdline->line))
-		host_rows_add(rows, "command line", &cmdline->line);
+		host_rows_add(rows, "Command line", &cmdline->line);
 	for (int i = 0; i < cmdline->count; i++) {
 		const struct cmdline_word *word = &cmdline->words[i];
 		struct fact fact = fact_text("cmdline.word", word->value ? word->value : "set", cmdline->path);

@@ -326,22 +326,22 @@ void host_cpu_rows(const struct host *host, struct host_rows *rows)
 				text = arena_printf(rows->arena, "%s%s%s", text, *text ? " " : "", shown[i]);
 		flags.text = text;
 	}
-	host_rows_add(rows, "model", &cpu->model_name);
-	host_rows_add(rows, "vendor", &cpu->vendor);
-	host_rows_add(rows, "generation", &zen);
-	host_rows_add(rows, "family", &cpu->family);
-	host_rows_add(rows, "model number", &cpu->model);
-	host_rows_add(rows, "stepping", &cpu->stepping);
-	host_rows_add(rows, "flags of interest", &flags);
-	host_rows_add(rows, "microcode", &cpu->microcode);
-	host_rows_add(rows, "microcode mixed", &cpu->microcode_mixed);
-	host_rows_add(rows, "online CPUs", &cpu->online);
-	host_rows_add(rows, "present CPUs", &cpu->present);
-	host_rows_add(rows, "possible CPUs", &cpu->possible);
-	host_rows_add(rows, "offline CPUs", &cpu->offline);
-	host_rows_add(rows, "isolated CPUs", &cpu->isolated);
+	host_rows_add(rows, "Model", &cpu->model_name);
+	host_rows_add(rows, "Vendor", &cpu->vendor);
+	host_rows_add(rows, "Generation", &zen);
+	host_rows_add(rows, "Family", &cpu->family);
+	host_rows_add(rows, "Model number", &cpu->model);
+	host_rows_add(rows, "Stepping", &cpu->stepping);
+	host_rows_add(rows, "Flags of interest", &flags);
+	host_rows_add(rows, "Microcode", &cpu->microcode);
+	host_rows_add(rows, "Microcode mixed", &cpu->microcode_mixed);
+	host_rows_add(rows, "Online CPUs", &cpu->online);
+	host_rows_add(rows, "Present CPUs", &cpu->present);
+	host_rows_add(rows, "Possible CPUs", &cpu->possible);
+	host_rows_add(rows, "Offline CPUs", &cpu->offline);
+	host_rows_add(rows, "Isolated CPUs", &cpu->isolated);
 	host_rows_add(rows, "nohz_full CPUs", &cpu->nohz_full);
-	host_rows_add(rows, "largest CPU number", &cpu->kernel_max);
+	host_rows_add(rows, "Largest CPU number", &cpu->kernel_max);
 	host_rows_add(rows, "SMT control", &cpu->smt_control);
 	host_rows_add(rows, "SMT active", &cpu->smt_active);
 }

@@ -279,40 +279,40 @@ void host_cpufreq_rows(const struct host *host, struct host_rows *rows)
 		const char *section, *label;
 		size_t offset;
 	} settings[] = {
-	    {"policies", "driver", offsetof(struct cpufreq_policy, driver)},
-	    {"policies", "governor", offsetof(struct cpufreq_policy, governor)},
-	    {"policies", "governors to choose", offsetof(struct cpufreq_policy, available_governors)},
-	    {"policies", "EPP", offsetof(struct cpufreq_policy, epp)},
-	    {"policies", "EPP to choose", offsetof(struct cpufreq_policy, available_epp)},
-	    {"policies", "boost", offsetof(struct cpufreq_policy, boost)},
-	    {"limits", "set minimum", offsetof(struct cpufreq_policy, scaling_min_khz)},
-	    {"limits", "set maximum", offsetof(struct cpufreq_policy, scaling_max_khz)},
-	    {"limits", "hardware minimum", offsetof(struct cpufreq_policy, cpuinfo_min_khz)},
-	    {"limits", "hardware maximum", offsetof(struct cpufreq_policy, cpuinfo_max_khz)},
+	    {"Policies", "Driver", offsetof(struct cpufreq_policy, driver)},
+	    {"Policies", "Governor", offsetof(struct cpufreq_policy, governor)},
+	    {"Policies", "Governors to choose", offsetof(struct cpufreq_policy, available_governors)},
+	    {"Policies", "EPP", offsetof(struct cpufreq_policy, epp)},
+	    {"Policies", "EPP to choose", offsetof(struct cpufreq_policy, available_epp)},
+	    {"Policies", "Boost", offsetof(struct cpufreq_policy, boost)},
+	    {"Limits", "Set minimum", offsetof(struct cpufreq_policy, scaling_min_khz)},
+	    {"Limits", "Set maximum", offsetof(struct cpufreq_policy, scaling_max_khz)},
+	    {"Limits", "Hardware minimum", offsetof(struct cpufreq_policy, cpuinfo_min_khz)},
+	    {"Limits", "Hardware maximum", offsetof(struct cpufreq_policy, cpuinfo_max_khz)},
 	};
 	const struct host_cpufreq *cpufreq = &host->cpufreq;
 
-	rows->section = "whole host";
+	rows->section = "Whole host";
 	host_rows_add(rows, "amd_pstate mode", &cpufreq->status);
 	host_rows_add(rows, "CPPC", &cpufreq->cppc);
 	host_rows_add(rows, "CPPC by MSR", &cpufreq->cppc_flag);
-	host_rows_add(rows, "nominal frequency", &cpufreq->nominal_mhz);
-	host_rows_add(rows, "boost", &cpufreq->boost);
-	host_rows_add(rows, "preferred cores", &cpufreq->prefcore);
-	host_rows_add(rows, "dynamic EPP", &cpufreq->dynamic_epp);
+	host_rows_add(rows, "Nominal frequency", &cpufreq->nominal_mhz);
+	host_rows_add(rows, "Boost", &cpufreq->boost);
+	host_rows_add(rows, "Preferred cores", &cpufreq->prefcore);
+	host_rows_add(rows, "Dynamic EPP", &cpufreq->dynamic_epp);
 	host_rows_add(rows, "X3D mode", &cpufreq->x3d_mode);
 	if (!cpufreq->policy_count) {
-		rows->section = "policies";
-		host_rows_add(rows, "driver", &cpufreq->policies_dir);
+		rows->section = "Policies";
+		host_rows_add(rows, "Driver", &cpufreq->policies_dir);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(settings); i++) {
 		rows->section = settings[i].section;
 		add_groups(host, rows, settings[i].label, settings[i].offset);
 	}
 	if (cpufreq->policy_count) {
-		host_rows_add(rows, "lowest nonlinear", &cpufreq->policies[0].lowest_nonlinear_khz);
-		host_rows_add(rows, "boost maximum", &cpufreq->policies[0].amd_max_khz);
-		rows->section = "preferred cores";
-		add_groups(host, rows, "rank", offsetof(struct cpufreq_policy, prefcore_ranking));
+		host_rows_add(rows, "Lowest nonlinear", &cpufreq->policies[0].lowest_nonlinear_khz);
+		host_rows_add(rows, "Boost maximum", &cpufreq->policies[0].amd_max_khz);
+		rows->section = "Preferred cores";
+		add_groups(host, rows, "Rank", offsetof(struct cpufreq_policy, prefcore_ranking));
 	}
 }

@@ -303,31 +303,31 @@ void host_idle_rows(const struct host *host, struct host_rows *rows)
 	const struct host_idle *idle = &host->idle;
 	struct arena *arena = rows->arena;
 
-	rows->section = "whole host";
-	host_rows_add(rows, "driver", &idle->driver);
-	host_rows_add(rows, "governor", &idle->governor);
+	rows->section = "Whole host";
+	host_rows_add(rows, "Driver", &idle->driver);
+	host_rows_add(rows, "Governor", &idle->governor);
 	struct fact held = idle->dma_latency_us;
 
 	if (fact_is_number(&held, IDLE_LATENCY_NO_REQUEST))
 		held = fact_text("idle.dma_latency", "none (2000000000 us is the kernel's default)", held.source);
-	host_rows_add(rows, "latency request", &held);
+	host_rows_add(rows, "Latency request", &held);
 	for (int i = 0; i < idle->holder_count; i++) {
 		const struct idle_holder *holder = &idle->holders[i];
 		struct fact who = fact_text(
 		    "idle.holder", arena_printf(arena, "%s (pid %d)", holder->command, holder->pid), "/proc/*/fd");
 
-		host_rows_add(rows, "held by", &who);
+		host_rows_add(rows, "Held by", &who);
 	}
 	if (idle->holders_state.state == FACT_UNREADABLE || (fact_known(&idle->holders_state) && !idle->holder_count)) {
 		struct fact nobody = fact_text("idle.holder", "a part of the kernel: no process has the file open",
 					       idle->holders_state.source);
 
-		host_rows_add(rows, "held by",
+		host_rows_add(rows, "Held by",
 			      idle->holders_state.state == FACT_UNREADABLE ? &idle->holders_state : &nobody);
 	}
 	if (fact_known(&idle->resume_latency))
-		host_rows_add_on(rows, "resume latency", &idle->resume_latency, &idle->resume_limited_on);
-	rows->section = "states";
+		host_rows_add_on(rows, "Resume latency", &idle->resume_latency, &idle->resume_limited_on);
+	rows->section = "States";
 	for (int i = 0; i < idle->state_count; i++) {
 		struct fact fact = state_in_words(host, &idle->states[i], arena);
 
@@ -336,6 +336,6 @@ void host_idle_rows(const struct host *host, struct host_rows *rows)
 	if (!idle->state_count) {
 		struct fact none = fact_absent("idle.states", CPU_DIR "/cpu0/cpuidle");
 
-		host_rows_add(rows, "states", &none);
+		host_rows_add(rows, "States", &none);
 	}
 }

@@ -124,17 +124,17 @@ void host_kvm_rows(const struct host *host, struct host_rows *rows)
 	const struct host_kvm *kvm = &host->kvm;
 	bool intel = fact_is_text(&host->cpu.vendor, "GenuineIntel");
 
-	rows->section = "can it run";
+	rows->section = "Can it run";
 	host_rows_add(rows, intel ? "CPU flag vmx" : "CPU flag svm", &kvm->flag_svm);
 	host_rows_add(rows, "/dev/kvm", &kvm->device);
-	host_rows_add(rows, "module kvm", &kvm->module_kvm);
-	host_rows_add(rows, intel ? "module kvm_intel" : "module kvm_amd", &kvm->module_vendor);
-	host_rows_add(rows, "users of that module", &kvm->users);
-	host_rows_add(rows, "module vhost_net", &kvm->module_vhost_net);
+	host_rows_add(rows, "Module kvm", &kvm->module_kvm);
+	host_rows_add(rows, intel ? "Module kvm_intel" : "Module kvm_amd", &kvm->module_vendor);
+	host_rows_add(rows, "Users of that module", &kvm->users);
+	host_rows_add(rows, "Module vhost_net", &kvm->module_vhost_net);
 	for (int i = 0; i < kvm->parameter_count; i++) {
 		const struct kvm_parameter *parameter = &kvm->parameters[i];
 
-		rows->section = arena_printf(rows->arena, "parameters of %s", parameter->module);
+		rows->section = arena_printf(rows->arena, "Parameters of %s", parameter->module);
 		host_rows_add(rows, parameter->name, &parameter->value);
 	}
 }

@@ -178,11 +178,11 @@ static void sysctl_rows(const struct host_memory *memory, struct host_rows *rows
 		const char *section, *label;
 		const struct fact *fact;
 	} lines[] = {
-	    {"Transparent hugepages", "enabled", &memory->thp_enabled},
-	    {"Transparent hugepages", "defrag", &memory->thp_defrag},
-	    {"Transparent hugepages", "shmem", &memory->thp_shmem},
+	    {"Transparent hugepages", "Enabled", &memory->thp_enabled},
+	    {"Transparent hugepages", "Defrag", &memory->thp_defrag},
+	    {"Transparent hugepages", "Shmem", &memory->thp_shmem},
 	    {"Transparent hugepages", "In use (anonymous)", &memory->anon_huge_kib},
-	    {"KSM", "run", &memory->ksm_run},
+	    {"KSM", "Run", &memory->ksm_run},
 	    {"KSM", "Pages sharing", &memory->ksm_pages_sharing},
 	    {"KSM", "Merge across nodes", &memory->ksm_merge_across_nodes},
 	    {"KSM", "General profit", &memory->ksm_general_profit},

@@ -254,7 +254,7 @@ void host_power_rows(const struct host *host, struct host_rows *rows)
 {
 	const struct host_power *power = &host->power;
 
-	rows->section = "energy and power";
+	rows->section = "Energy and power";
 	for (int i = 0; i < power->count; i++) {
 		const struct power_source *source = &power->sources[i];
 		const char *label = arena_printf(rows->arena, "%s %s", source->kind, source->name);
@@ -270,7 +270,7 @@ void host_power_rows(const struct host *host, struct host_rows *rows)
 		host_rows_add(rows, label, &usable);
 	}
 	if (!power->count)
-		host_rows_add(rows, "sources", &power->energy);
-	rows->section = "temperature";
-	host_rows_add(rows, "sensors", &power->temperature);
+		host_rows_add(rows, "Sources", &power->energy);
+	rows->section = "Temperature";
+	host_rows_add(rows, "Sensors", &power->temperature);
 }

@@ -69,28 +69,28 @@ void host_topology_rows(const struct host *host, struct host_rows *rows)
 	const char *source = topology->state.source ? topology->state.source : "topology";
 
 	if (!fact_known(&topology->state)) {
-		host_rows_add(rows, "topology", &topology->state);
+		host_rows_add(rows, "Topology", &topology->state);
 		return;
 	}
-	add_count(rows, "packages", "topology.packages", topology->package_count > 0, topology->package_count, source);
+	add_count(rows, "Packages", "topology.packages", topology->package_count > 0, topology->package_count, source);
 	add_count(rows, "NUMA nodes", "topology.nodes", topology->node_known, topology->node_count,
 		  "/sys/devices/system/node");
 	add_count(rows, "CCDs", "topology.ccds", topology->ccd_count > 0, topology->ccd_count, "derived");
 	add_text(rows, "CCDs known by", "topology.ccd_source", topology->ccd_source, "derived");
 	add_count(rows, "L3 groups (CCX)", "topology.l3s", topology->l3_known, topology->l3_count, source);
-	add_count(rows, "cores", "topology.cores", topology->core_known, topology->core_count, source);
-	add_count(rows, "threads", "topology.threads", true, topology->thread_count, source);
-	add_count(rows, "threads per core", "topology.threads_per_core", topology->threads_per_core > 0,
+	add_count(rows, "Cores", "topology.cores", topology->core_known, topology->core_count, source);
+	add_count(rows, "Threads", "topology.threads", true, topology->thread_count, source);
+	add_count(rows, "Threads per core", "topology.threads_per_core", topology->threads_per_core > 0,
 		  topology->threads_per_core, source);
 	host_rows_add(rows, "NPS", &topology->nps);
 	host_rows_add(rows, "L3 as NUMA domain", &topology->l3_as_numa);
 	if (topology->x3d)
-		add_text(rows, "large L3 on CPUs", "topology.large_l3",
+		add_text(rows, "Large L3 on CPUs", "topology.large_l3",
 			 cpuset_format(rows->arena, &topology->large_l3_cpus), "derived from L3 sizes");
 	if (topology->l3_conflict)
 		add_text(rows, "L3 lists disagree", "topology.l3_conflict", topology->l3_conflict, source);
 	if (topology->node_conflict)
-		add_text(rows, "nodes disagree", "topology.node_conflict", topology->node_conflict, source);
+		add_text(rows, "Nodes disagree", "topology.node_conflict", topology->node_conflict, source);
 	add_l3s(topology, rows, source);
 	add_nodes(topology, rows);
 	rows->section = NULL;

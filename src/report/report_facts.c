@@ -71,7 +71,8 @@ static void print_source(const struct term *term, int indent, bool started, cons
 static void print_row(const struct term *term, struct arena *arena, const struct host_row *row, bool repeated,
 		      int width, bool sources)
 {
-	const char *label = repeated ? "" : row->label;
+	/* Labels and values may be names that strangers chose: of devices, options, VMs. */
+	const char *label = repeated ? "" : text_visible(arena, row->label);
 	/* The row of what is missing carries its list as it stands. */
 	bool list = row->fact.state == FACT_ABSENT && row->fact.raw;
 	const char *shown = list ? row->fact.raw : fact_shown(arena, &row->fact);
@@ -86,7 +87,8 @@ static void print_row(const struct term *term, struct arena *arena, const struct
 		      colour == TERM_PLAIN ? "" : term_on(term, colour));
 	if (sources && row->fact.source &&
 	    indent + term_columns(shown) + 2 + term_columns(row->fact.source) <= term->width) {
-		(void)fprintf(term->out, "%s%s  ", shown, colour == TERM_PLAIN ? "" : term_on(term, TERM_PLAIN));
+		(void)fprintf(term->out, "%s%s  ", text_visible(arena, shown),
+			      colour == TERM_PLAIN ? "" : term_on(term, TERM_PLAIN));
 		print_source(term, indent, true, row->fact.source);
 		return;
 	}
@@ -115,7 +117,7 @@ static void print_section(const struct term *term, struct arena *arena, const st
 	const char *missing = NULL, *above = NULL;
 
 	if (rows[0].section)
-		(void)fprintf(term->out, "  %s%s%s\n", term_on(term, TERM_CYAN), rows[0].section,
+		(void)fprintf(term->out, "  %s%s%s\n", term_on(term, TERM_CYAN), text_visible(arena, rows[0].section),
 			      term_on(term, TERM_PLAIN));
 	for (size_t i = 0; i < count; i++) {
 		/* With sources, where it was looked for in vain is what is asked. */
@@ -128,7 +130,7 @@ static void print_section(const struct term *term, struct arena *arena, const st
 	}
 	if (missing)
 		print_row(term, arena,
-			  &(struct host_row){.label = "absent",
+			  &(struct host_row){.label = "Absent",
 					     .fact = {.state = FACT_ABSENT, .type = FACT_TEXT, .raw = missing}},
 			  false, width, false);
 }

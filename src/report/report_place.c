@@ -192,7 +192,7 @@ static void print_kept(const struct printing *p)
 
 		if (vm->request->right == PLACE_KEEP)
 			(void)fprintf(p->term->out, "%s%s %s stays on %s\n", count++ ? "" : "\n",
-				      report_place_mark(p->arena, i), vm->request->name,
+				      report_place_mark(p->arena, i), text_visible(p->arena, vm->request->name),
 				      cpuset_format(p->arena, &vm->request->cpus_now));
 	}
 }

@@ -145,54 +145,54 @@ static void add_pins(struct host_rows *rows, const struct vm *vm)
 		runs = true;
 		running = cpuset_or(&running, &vm->vcpus[id].running.set);
 	}
-	add_text(rows, "pinned to",
+	add_text(rows, "Pinned to",
 		 cpuset_empty(&declared) ? NULL
 					 : arena_printf(rows->arena, "%s%s", cpuset_format(rows->arena, &declared),
 							vm_is_pinned_one_to_one(vm) ? ", one to one" : ""),
 		 vm->path);
 	add_text(rows, "vCPUs may run on", runs ? cpuset_format(rows->arena, &running) : NULL, vm->path);
-	add_set(rows, "emulator", vm->emulator_running.given ? &vm->emulator_running : &vm->emulator, vm->path);
+	add_set(rows, "Emulator", vm->emulator_running.given ? &vm->emulator_running : &vm->emulator, vm->path);
 }
 
 static void add_memory(const struct host *host, struct host_rows *rows, const struct vm *vm)
 {
 	const char *where = "";
 
-	add_text(rows, "memory", vm->memory_kib ? text_kib(rows->arena, vm->memory_kib) : NULL, vm->path);
-	add_text(rows, "pages",
+	add_text(rows, "Memory", vm->memory_kib ? text_kib(rows->arena, vm->memory_kib) : NULL, vm->path);
+	add_text(rows, "Pages",
 		 !vm->hugepages ? "of the host, transparent"
 		 : vm->page_count && vm->pages[0].size_kib
 		     ? arena_printf(rows->arena, "hugepages of %s", text_kib(rows->arena, vm->pages[0].size_kib))
 		     : "hugepages of the default size",
 		 vm->path);
-	add_set(rows, "memory nodes", &vm->numa_nodes, vm->path);
+	add_set(rows, "Memory nodes", &vm->numa_nodes, vm->path);
 	for (int i = 0; vm->node_kib && i < host->topology.node_count; i++)
 		if (vm->node_kib[i] > 0)
 			where = arena_printf(rows->arena, "%s%s%s on node %d", where, *where ? ", " : "",
 					     text_kib(rows->arena, vm->node_kib[i]), host->topology.nodes[i].os_node);
-	add_text(rows, "memory lies", *where ? where : NULL, vm->path);
+	add_text(rows, "Memory lies", *where ? where : NULL, vm->path);
 }
 
 static void add_vm(const struct host *host, struct host_rows *rows, const struct vm *vm)
 {
 	const struct vm_cpu *cpu = &vm->cpu;
 
-	rows->section = vm->name ? vm->name : "without a name";
-	add_text(rows, "state",
+	rows->section = vm->name ? vm->name : "Without a name";
+	add_text(rows, "State",
 		 vm->state == VM_STATE_RUNNING
 		     ? vm->pid ? arena_printf(rows->arena, "running, process %d", vm->pid) : "running"
 		     : "defined",
 		 vm->path);
 	add_text(rows, "vCPUs",
 		 vm->vcpu_max < 1      ? NULL
-		 : cpu->topology_given ? arena_printf(rows->arena, "%d: %d sockets, %d dies, %d cores, %d threads",
+		 : cpu->topology_given ? arena_printf(rows->arena, "%d: sockets %d, dies %d, cores %d, threads %d",
 						      vm->vcpu_max, cpu->sockets, cpu->dies, cpu->cores, cpu->threads)
 				       : arena_printf(rows->arena, "%d", vm->vcpu_max),
 		 vm->path);
 	add_pins(rows, vm);
 	add_memory(host, rows, vm);
 	for (int i = 0; i < vm->note_count; i++)
-		add_text(rows, "remark", vm->notes[i].text, vm->path);
+		add_text(rows, "Remark", vm->notes[i].text, vm->path);
 }
 
 void vm_joined_rows(const struct host *host, const struct vm_joined *vms, struct host_rows *rows)
@@ -201,7 +201,7 @@ void vm_joined_rows(const struct host *host, const struct vm_joined *vms, struct
 		add_vm(host, rows, vms->vms[i]);
 	rows->section = NULL;
 	if (vms->refused)
-		add_text(rows, "not readable", arena_printf(rows->arena, "%s: needs root", vms->refused), vms->refused);
+		add_text(rows, "Not readable", arena_printf(rows->arena, "%s: needs root", vms->refused), vms->refused);
 	if (!vms->count)
 		add_text(rows, "VMs", vms->refused ? "none that can be seen" : "none", "processes, libvirt, Proxmox");
 }

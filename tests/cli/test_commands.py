@@ -379,6 +379,15 @@ class Layout(Test):
         self.assertNotIn("/sys/module/kvm", plain.out)
         self.assertIn("/sys/module/kvm", told.out)
 
+    def test_labels_begin_with_a_capital_unless_they_are_names(self):
+        names = r"(amd_pstate|hwmon|ipmi|node|nohz_full|perf|powercap|scx|tuned|vCPUs)\b"
+        for host in (HOST, "/"):
+            facts = hvtune("show", "--json", "--host", host).json()["facts"]
+            for subject in set(facts) - {"cmdline", "devices"}:
+                for fact in facts[subject]:
+                    for text in (fact["label"], fact.get("section", "")):
+                        self.assertNotRegex(text, r"^(?!" + names + r")[a-z]\w* ", subject)
+
     def test_slips(self):
         for arguments, said in ((["show", "topolgy"], 'did you mean "topology"?'),
                                 (["show", "cpu", "--svg", "x.svg"], "--svg draws the topology"),

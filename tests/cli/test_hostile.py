@@ -18,7 +18,7 @@ from harness import SANITIZED, TOP, Test, hvtune
 sys.path.insert(0, str(TOP / "tests/hosts"))
 import hosts  # noqa: E402
 
-ASKED = (["check", "--all", "--json"], ["show", "topology"])
+ASKED = (["check", "--all", "--json"], ["show", "topology"], ["show", "--sources"])
 MIB = 1024 * 1024
 
 
@@ -84,7 +84,7 @@ class Archives(Hosts):
                                           entry("proc/version", b"Linux version inside")))
         self.assertRegex(shown, r"inside +set")
         shown = self.assert_read(self.tar(*MACHINE, entry("proc/cmdline", kind=tarfile.SYMTYPE, link="/etc/hostname")))
-        self.assertRegex(shown, r"absent +command line")
+        self.assertRegex(shown, r"Absent +Command line")
 
     def test_loops(self):
         shown = self.assert_read(self.tar(*MACHINE, entry("proc/cmdline", kind=tarfile.SYMTYPE, link="b"),
@@ -99,7 +99,7 @@ class Archives(Hosts):
     def test_devices_are_absent(self):
         for kind in (tarfile.FIFOTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE):
             shown = self.assert_read(self.tar(*MACHINE, entry("proc/cmdline", kind=kind)))
-            self.assertRegex(shown, r"absent +command line")
+            self.assertRegex(shown, r"Absent +Command line")
 
     def test_hard_links(self):
         shown = self.assert_read(self.tar(*MACHINE, entry("proc/a", b"amd_pstate=active quiet"),
@@ -251,7 +251,7 @@ class Trees(Hosts):
                 os.mknod(root / "proc/mounts", 0o020666, os.makedev(1, 5))  # /dev/zero, without end
             except PermissionError:
                 pass
-        self.assertRegex(self.assert_read(root), r"absent +command line")
+        self.assertRegex(self.assert_read(root), r"Absent +Command line")
 
     def test_links_that_leave(self):
         root = self.machine()
@@ -260,7 +260,7 @@ class Trees(Hosts):
         (root / "sys/class").symlink_to("/sys/class")
         shown = self.assert_read(root)
         self.assertNotIn("root:", shown)
-        self.assertRegex(shown, r"absent +command line")
+        self.assertRegex(shown, r"Absent +Command line")
 
     def test_loops(self):
         root = self.machine()

@@ -27,10 +27,10 @@ static void test_groups(void **state)
 	tree_write(tree, POLICY_FILE(2, "scaling_governor"), "performance\n");
 	CLEANUP(base_free) char *text = shown(tree, "cpufreq");
 
-	assert_non_null(strstr(text, "governor             powersave (CPUs 0-1,3)\n"));
+	assert_non_null(strstr(text, "Governor             powersave (CPUs 0-1,3)\n"));
 	/* The label stands once. */
 	assert_non_null(strstr(text, "\n                         performance (CPUs 2)\n"));
-	assert_non_null(strstr(text, "set minimum          1.50 GHz (CPUs 0-3)\n"));
+	assert_non_null(strstr(text, "Set minimum          1.50 GHz (CPUs 0-3)\n"));
 	(void)tree_free(tree);
 }
 
@@ -41,7 +41,7 @@ static void test_missing_together(void **state)
 	(void)state;
 	CLEANUP(base_free) char *text = shown(tree, "cpufreq");
 
-	assert_non_null(strstr(text, "    absent               dynamic EPP, X3D mode\n"));
+	assert_non_null(strstr(text, "    Absent               Dynamic EPP, X3D mode\n"));
 	assert_null(strstr(text, "X3D mode             absent"));
 	(void)tree_free(tree);
 }
@@ -93,7 +93,7 @@ static void test_json_has_all(void **state)
 
 		x3d |= text_equal(label, "X3D mode") &&
 		       text_equal(json_string_value(json_object_get(row, "state")), "absent");
-		governor |= text_equal(label, "governor") &&
+		governor |= text_equal(label, "Governor") &&
 			    text_equal(json_string_value(json_object_get(row, "value")), "powersave") &&
 			    text_equal(json_string_value(json_object_get(row, "cpus")), "0-3");
 	}

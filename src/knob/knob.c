@@ -7,6 +7,7 @@
 #include "cpuset.h"
 #include "knob_journal.h"
 #include "knob_table.h"
+#include "sys_bus.h"
 #include "text.h"
 
 int knob_machine_open(const char *root, const struct sys_write_gate *gate, struct knob_machine *ret, struct err *err)
@@ -44,6 +45,7 @@ int knob_machine_open(const char *root, const struct sys_write_gate *gate, struc
 
 void knob_machine_close(struct knob_machine *machine)
 {
+	machine->bus = sys_bus_close(machine->bus);
 	machine->writer = sys_writer_close(machine->writer);
 	machine->sys = sys_close(machine->sys);
 	machine->arena = arena_free(machine->arena);

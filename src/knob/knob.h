@@ -17,7 +17,9 @@ struct knob_machine {
 	struct arena *arena; /* everything that is read lives here */
 	struct sys *sys;     /* for what there is: policies, nodes, devices */
 	struct sys_writer *writer;
-	void *libvirt; /* private to knob_libvirt*.c; NULL until it is needed */
+	void *libvirt;		 /* private to knob_libvirt*.c; NULL until it is needed */
+	struct sys_bus *bus;	 /* see knob_bus.h; NULL until it is needed */
+	const char *bus_address; /* NULL: the system's bus */
 };
 
 /*
@@ -28,6 +30,7 @@ int knob_machine_open(const char *root, const struct sys_write_gate *gate, struc
 void knob_machine_close(struct knob_machine *machine); /* also for CLEANUP() */
 
 struct knob;
+struct knob_following;
 
 /* How a point is read and written. */
 struct knob_actuator {
@@ -133,11 +136,22 @@ struct knob {
 	const char *hole;	/* values that open a security hole, with blanks between them, or NULL */
 	const char *hurts;	/* what it costs or risks, one sentence; NULL: nothing to say */
 	const char *after;	/* what has to follow for it to act: "a reboot", "a restart of the VM"; NULL: nothing */
+	/*
+	 * One set() of a point makes several changes: when it is killed, the point may hold neither the old nor the new
+	 * value. After an undo that was cut short such a value is not taken for somebody else's.
+	 */
+	bool in_steps;
 	/* Further checks of a value at plan time; NULL: none. */
 	int (*check)(struct knob_machine *machine, const struct knob_point *point, struct err *err);
 	/* A look at one step within its whole plan, to refuse it or to add remarks; NULL: none. */
 	int (*judge)(struct knob_machine *machine, struct knob_plan *plan, const struct knob_step *step,
 		     struct err *err);
+	/*
+	 * What belongs to a value that is to be written: remarks on the plan, and further asks (EPP after a profile of
+	 * tuned that leaves it where it was). NULL: nothing. See knob_plan.h.
+	 */
+	int (*follow)(struct knob_machine *machine, const struct knob_point *point, struct knob_following *following,
+		      struct err *err);
 };
 
 /* Does a value of this knob outlive a reboot? */

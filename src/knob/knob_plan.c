@@ -27,6 +27,55 @@ void knob_plan_note(struct knob_machine *machine, struct knob_plan *plan, const 
 	plan->notes = larger;
 }
 
+bool knob_following_asks(const struct knob_following *following, const char *name)
+{
+	for (size_t i = 0; i < following->count; i++)
+		if (text_equal(following->asks[i].name, name))
+			return true;
+	return false;
+}
+
+void knob_following_add(struct knob_machine *machine, struct knob_following *following, const struct knob_ask *ask)
+{
+	struct knob_ask *larger = ARENA_ARRAY(machine->arena, following->more_count + 1, struct knob_ask);
+
+	if (following->more_count)
+		memcpy(larger, following->more, following->more_count * sizeof(*larger));
+	larger[following->more_count++] = *ask;
+	following->more = larger;
+}
+
+/* What was asked, and what belongs to it. */
+static int add_following(struct knob_machine *machine, struct knob_plan *plan, const struct knob_ask **asks,
+			 size_t *count, struct err *err)
+{
+	struct knob_following following = {.asks = *asks, .count = *count, .plan = plan};
+	struct knob_ask *all;
+
+	for (size_t i = 0; i < *count; i++) {
+		const struct knob *knob = knob_find((*asks)[i].name);
+		struct knob_points points = {.arena = machine->arena};
+
+		if (!knob || !knob->follow)
+			continue;
+		int r = knob_expand(machine, &(*asks)[i], KNOB_EXPAND_THERE, &points, err);
+
+		for (size_t j = 0; j < points.count && r == 0; j++)
+			if (!knob_same(knob, points.items[j].old, points.items[j].new))
+				r = knob->follow(machine, &points.items[j], &following, err);
+		if (r < 0)
+			return r;
+	}
+	if (following.more_count == 0)
+		return 0;
+	all = ARENA_ARRAY(machine->arena, *count + following.more_count, struct knob_ask);
+	memcpy(all, *asks, *count * sizeof(*all));
+	memcpy(all + *count, following.more, following.more_count * sizeof(*all));
+	*asks = all;
+	*count += following.more_count;
+	return 0;
+}
+
 static int by_rank(const void *a, const void *b)
 {
 	const struct asked *one = *(const struct asked *const *)a, *other = *(const struct asked *const *)b;
@@ -190,14 +239,16 @@ int knob_plan_make(struct knob_machine *machine, const struct knob_ask *asks, si
 		   struct err *err)
 {
 	struct arena *arena = machine->arena;
-	struct asked *asked = ARENA_ARRAY(arena, count + 1, struct asked);
-	const struct asked **sorted = ARENA_ARRAY(arena, count + 1, const struct asked *);
-	struct knob_plan plan = {
-	    .points.arena = arena,
-	    .guards.arena = arena,
-	    .already.arena = arena,
-	    .steps = ARENA_ARRAY(arena, count + 1, struct knob_step),
-	};
+	struct knob_plan plan = {.points.arena = arena, .guards.arena = arena, .already.arena = arena};
+	struct asked *asked;
+	const struct asked **sorted;
+	int status = add_following(machine, &plan, &asks, &count, err);
+
+	if (status < 0)
+		return status;
+	asked = ARENA_ARRAY(arena, count + 1, struct asked);
+	sorted = ARENA_ARRAY(arena, count + 1, const struct asked *);
+	plan.steps = ARENA_ARRAY(arena, count + 1, struct knob_step);
 
 	for (size_t i = 0; i < count; i++) {
 		asked[i] = (struct asked){.knob = knob_find(asks[i].name), .ask = &asks[i], .points.arena = arena};

@@ -43,6 +43,21 @@ const struct knob_point *knob_plan_find(const struct knob_plan *plan, const char
 /* May a step of the plan move that knob, besides writing it? */
 bool knob_plan_moves(const struct knob_plan *plan, const char *knob);
 
+/* What a knob's follow() is given, and adds to. */
+struct knob_following {
+	const struct knob_ask *asks; /* what was asked for */
+	size_t count;
+	struct knob_ask *more; /* what it adds: written like the rest, by rank */
+	size_t more_count;
+	struct knob_plan *plan; /* for knob_plan_note() */
+};
+
+/* Is this knob among what was asked for? */
+bool knob_following_asks(const struct knob_following *following, const char *name);
+
+/* Add an ask; its texts must live as long as the plan. */
+void knob_following_add(struct knob_machine *machine, struct knob_following *following, const struct knob_ask *ask);
+
 /* Add a remark; the text must live as long as the plan. */
 void knob_plan_note(struct knob_machine *machine, struct knob_plan *plan, const char *text);
 

@@ -3,7 +3,16 @@
 #include "knob_table.h"
 
 static const struct knob *const *const parts[] = {
-    knob_table_cpu, knob_table_idle, knob_table_memory, knob_table_pages, knob_table_thp, knob_table_kvm,
+    /* One a line, so that those who add parts do not meet. */
+    /* clang-format off */
+    knob_table_cpu,
+    knob_table_idle,
+    knob_table_memory,
+    knob_table_pages,
+    knob_table_thp,
+    knob_table_kvm,
+    knob_table_daemon,
+    /* clang-format on */
 };
 
 const struct knob *knob_at(size_t index)

@@ -34,6 +34,7 @@ extern const struct knob_actuator knob_whole_file;  /* a whole file of settings;
 
 extern const struct knob *const knob_table_cpu[];
 extern const struct knob *const knob_table_idle[];
+extern const struct knob *const knob_table_daemon[];
 extern const struct knob *const knob_table_memory[];
 extern const struct knob *const knob_table_pages[];
 extern const struct knob *const knob_table_thp[];

@@ -53,6 +53,19 @@ static bool moved_by_steps(const struct knob_change *change, const struct knob *
 	return false;
 }
 
+/* The same by steps that outlive a reboot: a service that is started at boot moves it again then. */
+static bool moved_at_boot(const struct knob_change *change, const struct knob *knob)
+{
+	for (size_t i = 0; i < change->step_count; i++) {
+		const struct knob *other = change->steps[i].knob;
+
+		if (change->step_states[i] != KNOB_STEP_NOT_BEGUN && other && other->scope == KNOB_CONFIG &&
+		    other->moves && text_has_word(other->moves, " ", knob->name))
+			return true;
+	}
+	return false;
+}
+
 /*
  * Is what a point holds now ours? While a step was being written, and for guards that were not looked at any more,
  * nobody can tell, and it is taken for ours: the machine was locked and in the middle of the change.
@@ -63,7 +76,7 @@ static bool is_ours(const struct knob_change *change, const struct goal *goal, s
 	size_t step = 0;
 
 	/* An undo that was cut short may have moved it on its way. */
-	if (change->undo_begun && moved_by_steps(change, knob))
+	if (change->undo_begun && (knob->in_steps || moved_by_steps(change, knob)))
 		return true;
 	if (is_guard)
 		return !change->moved || knob_same(knob, goal->found, change->moved[index]);
@@ -90,7 +103,7 @@ static void find_target(struct knob_machine *machine, const struct knob_change *
 		goal->why = "this hvtune knows no such knob";
 		return;
 	}
-	if (rebooted && !knob_lasts(point->knob)) {
+	if (rebooted && !knob_lasts(point->knob) && !moved_at_boot(change, point->knob)) {
 		goal->outcome = KNOB_GONE;
 		goal->why = "the reboot has put it back";
 		return;
@@ -118,6 +131,12 @@ static void find_target(struct knob_machine *machine, const struct knob_change *
 		return;
 	}
 	goal->target = goal->found;
+	if (rebooted && !knob_lasts(point->knob)) {
+		goal->watched = false;
+		goal->outcome = KNOB_GONE;
+		goal->why = "the reboot has set it anew";
+		return;
+	}
 	goal->outcome = KNOB_LEFT;
 	goal->why =
 	    arena_printf(machine->arena, "someone has set it to %s since", goal->found ? goal->found : "nothing");

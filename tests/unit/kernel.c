@@ -184,30 +184,39 @@ struct sys_write_gate kernel_gate(struct kernel *kernel)
 	return (struct sys_write_gate){pass, kernel};
 }
 
+static const struct tree_file boot_files[] = {
+    {CPU "amd_pstate/status", "passive\n"},
+    {CPU "cpufreq/boost", "1\n"},
+    {CPU "cpufreq/policy0/affected_cpus", "0\n"},
+    {CPU "cpufreq/policy1/affected_cpus", "1\n"},
+    {CPU "cpufreq/policy2/affected_cpus", "2\n"},
+    {CPU "cpu0/power/pm_qos_resume_latency_us", "0\n"},
+    {CPU "cpu1/power/pm_qos_resume_latency_us", "0\n"},
+    {CPU "cpu2/power/pm_qos_resume_latency_us", "n/a\n"},
+    {CPU "smt/control", "notsupported\n"},
+    {"/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"},
+    {"/sys/kernel/mm/ksm/run", "1\n"},
+    {"/proc/sys/vm/dirty_bytes", "0\n"},
+    {"/proc/sys/vm/dirty_ratio", "20\n"},
+    {"/proc/sys/vm/swappiness", "60\n"},
+    {"/proc/sys/kernel/numa_balancing", "1\n"},
+    {"/proc/sys/kernel/random/boot_id", "first\n"},
+    {"/var/lib/", NULL},
+    {NULL, NULL},
+};
+
 void kernel_start(struct kernel *kernel, const char *mode)
 {
-	static const struct tree_file files[] = {
-	    {CPU "amd_pstate/status", "passive\n"},
-	    {CPU "cpufreq/boost", "1\n"},
-	    {CPU "cpufreq/policy0/affected_cpus", "0\n"},
-	    {CPU "cpufreq/policy1/affected_cpus", "1\n"},
-	    {CPU "cpufreq/policy2/affected_cpus", "2\n"},
-	    {CPU "cpu0/power/pm_qos_resume_latency_us", "0\n"},
-	    {CPU "cpu1/power/pm_qos_resume_latency_us", "0\n"},
-	    {CPU "cpu2/power/pm_qos_resume_latency_us", "n/a\n"},
-	    {CPU "smt/control", "notsupported\n"},
-	    {"/sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"},
-	    {"/sys/kernel/mm/ksm/run", "1\n"},
-	    {"/proc/sys/vm/dirty_bytes", "0\n"},
-	    {"/proc/sys/vm/dirty_ratio", "20\n"},
-	    {"/proc/sys/vm/swappiness", "60\n"},
-	    {"/proc/sys/kernel/numa_balancing", "1\n"},
-	    {"/proc/sys/kernel/random/boot_id", "first\n"},
-	    {"/var/lib/", NULL},
-	    {NULL, NULL},
-	};
+	*kernel = (struct kernel){.tree = tree_new(boot_files)};
+	kernel_build_policies(kernel, "passive");
+	if (!text_equal(mode, "passive"))
+		kernel_write(kernel, STATUS, mode);
+}
 
-	*kernel = (struct kernel){.tree = tree_new(files)};
+void kernel_reboot(struct kernel *kernel, const char *mode, const char *boot_id)
+{
+	tree_add(kernel->tree, boot_files);
+	kernel_put(kernel, "/proc/sys/kernel/random/boot_id", boot_id);
 	kernel_build_policies(kernel, "passive");
 	if (!text_equal(mode, "passive"))
 		kernel_write(kernel, STATUS, mode);

@@ -19,12 +19,15 @@ struct kernel {
 	long kill_at;	   /* the pass at which the process kills itself; 0: never */
 	long fail_at;	   /* the pass before a call that makes it fail, with fail_errnum; 0: never */
 	int fail_errnum;
-	const char *fail_path; /* every write of this path fails, with fail_errnum; NULL: none */
-	const char *vanish_at; /* when this path was written, CPU 1's policy is gone; NULL: never */
+	const char *fail_path;	 /* every write of this path fails, with fail_errnum; NULL: none */
+	const char *bus_address; /* of the bus with its services; NULL: none */
+	const char *vanish_at;	 /* when this path was written, CPU 1's policy is gone; NULL: never */
 };
 
 /* A machine in the state that many hosts are in: amd_pstate passive, schedutil. `mode`: its amd_pstate mode. */
 void kernel_start(struct kernel *kernel, const char *mode);
+/* Another boot: values of the kernel are as at its start, other files stay. */
+void kernel_reboot(struct kernel *kernel, const char *mode, const char *boot_id);
 void kernel_stop(struct kernel *kernel);
 
 /* The gate that plays it. */

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns what the services on the test's bus share. */
+#ifndef HVTUNE_TEST_FAKE_INTERNAL_H
+#define HVTUNE_TEST_FAKE_INTERNAL_H
+
+#include <systemd/sd-bus.h>
+
+#include "fake_bus.h"
+
+struct fake {
+	sd_bus *bus;
+	struct kernel *kernel;
+	struct fake_orders *orders;
+	struct arena *arena;
+};
+
+/* End the process when something that cannot fail has failed. */
+void fake_must(int r, const char *what);
+
+/* Put the service on the bus; it lives as long as the process. */
+void fake_tuned_serve(struct fake *fake);
+
+#endif

@@ -8,7 +8,7 @@ _hvtune_knobs() {
 
 _hvtune() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check show explain lint place set apply undo status knobs capture help" options
+    local commands="check show explain lint place set apply fix undo status knobs capture help" options
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
@@ -24,7 +24,7 @@ _hvtune() {
         options="--new --name --count --file --policy --repin --move --max-excess --even --smt --reserve --what-if"
         options+=" --format --plan --apply --host --connect --json --svg --timing --help"
         ;;
-    set | apply) options="--yes --dry-run --accept-risk --settle --host --json --help" ;;
+    set | apply | fix) options="--yes --dry-run --accept-risk --settle --host --json --help" ;;
     undo) options="--all --host --json --help" ;;
     status | knobs) options="--host --json --help" ;;
     capture) options="--output --force --host --timing --help" ;;
@@ -78,7 +78,7 @@ _hvtune() {
     fi
     case $command in
     show) mapfile -t COMPREPLY < <(compgen -W "$(hvtune show --list 2>/dev/null | cut -d ' ' -f 1)" -- "$word") ;;
-    explain) mapfile -t COMPREPLY < <(compgen -W "$(hvtune explain --list 2>/dev/null | awk '/^[a-z]+ +[a-z]+\./ { print $2 }')" -- "$word") ;;
+    explain | fix) mapfile -t COMPREPLY < <(compgen -W "$(hvtune explain --list 2>/dev/null | awk '/^[a-z]+ +[a-z]+\./ { print $2 }')" -- "$word") ;;
     lint | apply) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     set)
         compopt -o nospace 2>/dev/null

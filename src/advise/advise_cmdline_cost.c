@@ -180,7 +180,7 @@ const struct advise_rule advise_cmdline_cost_rules[] = {
 	.basis = BASIS_REPORTS,
 	.source = "amd-strix-halo-toolboxes issue 66",
 	.hurts = "with the IOMMU on: a little DMA overhead, near none with iommu=pt",
-	.knobs = "iommu=pt",
+	.knobs = "boot.iommu=pt",
 	.by_hand = "write iommu=pt instead",
 	.experiment = "iommu=pt against amd_iommu=off on the workload itself",
 	.check = check_iommu_off,

@@ -81,6 +81,13 @@ static bool starts_by_itself(const struct host *host)
 	       (host_kernel_at_least(host, 6, 13) && fact_known(&host->cpu.family) && host->cpu.family.number >= 0x1a);
 }
 
+/* The way out is a word for the next boot, in the place of `wrong` (NULL: added). */
+static void set_boot_mode(struct advise_check *c, struct advise_finding *finding, const char *mode, const char *wrong)
+{
+	finding->knobs = advise_printf(c, "boot.amd_pstate=%s", mode);
+	finding->by_hand = advise_boot_command(c, advise_printf(c, "amd_pstate=%s", mode), wrong);
+}
+
 /* A linted line: does it keep amd-pstate away from a CPU that has CPPC? */
 static void check_disabling_word(struct advise_check *c)
 {
@@ -129,8 +136,7 @@ static void check_acpi_on_cppc(struct advise_check *c)
 			  : kept_out ? "this kernel starts amd-pstate by itself here: something keeps it out"
 				     : why_not_by_default(c);
 	finding->experiment = advise_printf(c, "now against amd_pstate=%s, with the workload and its watts", mode);
-	finding->knobs = advise_printf(c, "amd_pstate=%s", mode);
-	finding->by_hand = advise_boot_command(c, finding->knobs, NULL);
+	set_boot_mode(c, finding, mode, NULL);
 }
 
 /*
@@ -176,12 +182,10 @@ static void check_no_driver(struct advise_check *c)
 	if (word && !mode_is(word->value, mode)) {
 		finding->detail =
 		    advise_printf(c, "%s did not start one, and acpi-cpufreq did not step in", word->text);
-		finding->knobs = advise_printf(c, "amd_pstate=%s", mode);
-		finding->by_hand = advise_boot_command(c, finding->knobs, word->text);
+		set_boot_mode(c, finding, mode, word->text);
 	} else if (fact_is_on(&cpufreq->cppc) && !word) {
 		finding->detail = "CPPC is there, but neither amd-pstate nor acpi-cpufreq started";
-		finding->knobs = advise_printf(c, "amd_pstate=%s", mode);
-		finding->by_hand = advise_boot_command(c, finding->knobs, NULL);
+		set_boot_mode(c, finding, mode, NULL);
 	} else {
 		finding->detail =
 		    "neither amd-pstate nor acpi-cpufreq started: CPPC or P-states may be off in the BIOS";
@@ -222,9 +226,7 @@ static void check_asked_mode(struct advise_check *c)
 		if (!text_equal(asked, "passive") && c->host->os.kernel_major && !host_kernel_at_least(c->host, 6, 3)) {
 			finding->detail =
 			    "this kernel knows amd_pstate=passive only; active came with 6.3, guided with 6.4";
-			finding->knobs = "amd_pstate=passive";
-			finding->by_hand =
-			    advise_boot_command(c, finding->knobs, advise_printf(c, "amd_pstate=%s", asked));
+			set_boot_mode(c, finding, "passive", advise_printf(c, "amd_pstate=%s", asked));
 		}
 		return;
 	}
@@ -290,7 +292,7 @@ const struct advise_rule advise_cpufreq_driver_rules[] = {
 	.basis = BASIS_REPORTS,
 	.source = "liquorix-package issue 119; interface in Linux Documentation/admin-guide/pm/amd-pstate.rst",
 	.hurts = "nothing known",
-	.knobs = "amd_pstate=active",
+	.knobs = "boot.amd_pstate=active",
 	.by_hand = "dmesg | grep -i -e amd_pstate -e cpufreq; ls " ABOUT_DRIVER,
 	.check = check_no_driver,
     },
@@ -312,7 +314,7 @@ const struct advise_rule advise_cpufreq_driver_rules[] = {
 	.hurts =
 	    "a reboot. On CPUs with CPPC through shared memory (Zen 2) each request is a mailbox call: compare before "
 	    "keeping it",
-	.knobs = "amd_pstate=active",
+	.knobs = "boot.amd_pstate=active",
 	.by_hand = "put amd_pstate=active (passive before Linux 6.3) on the kernel command line and reboot; then cat "
 		   "/sys/devices/system/cpu/amd_pstate/status",
 	.experiment = "now against amd_pstate=active (passive before Linux 6.3), with the workload and its watts",
@@ -362,7 +364,7 @@ const struct advise_rule advise_cpufreq_driver_rules[] = {
 	.basis = BASIS_DOCUMENT,
 	.source = "Linux drivers/cpufreq/amd-pstate.c, amd_pstate_update_status()",
 	.hurts = "all policies start with their defaults again: governor, limits, boost and EPP have to be set anew",
-	.knobs = "amd_pstate.status=active",
+	.knobs = "amd_pstate=active",
 	.by_hand = "echo active > /sys/devices/system/cpu/amd_pstate/status",
 	.check = check_status_disabled,
     },

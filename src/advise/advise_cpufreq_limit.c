@@ -268,7 +268,7 @@ const struct advise_rule advise_cpufreq_limit_rules[] = {
 	.basis = BASIS_DOCUMENT,
 	.source = "Linux Documentation/admin-guide/pm/cpufreq.rst; TLP issue 764",
 	.hurts = "watts and heat under load",
-	.knobs = "cpufreq.max=hardware",
+	.knobs = "max_freq=hardware",
 	.by_hand = "for p in " POLICIES "; do cat $p/cpuinfo_max_freq > $p/scaling_max_freq; done",
 	.check = check_max_low,
     },
@@ -285,10 +285,10 @@ const struct advise_rule advise_cpufreq_limit_rules[] = {
 	.basis = BASIS_REPORTS,
 	.source = "tuned issues 695 and 811; ruby-bench issue 327; Linux Documentation/admin-guide/pm/cpufreq.rst",
 	.hurts = "watts, heat, and evenness of clocks: some keep it off on purpose for steady latency",
-	.knobs = "cpufreq.boost=1",
+	.knobs = "boost=1",
 	.by_hand =
 	    "echo 1 > /sys/devices/system/cpu/cpufreq/boost; then echo 1 | tee " POLICIES "boost where that exists",
-	.experiment = "now against cpufreq.boost=1",
+	.experiment = "now against boost=1",
 	.check = check_boost_off,
     },
     {
@@ -303,7 +303,7 @@ const struct advise_rule advise_cpufreq_limit_rules[] = {
 	.basis = BASIS_REPORTS,
 	.source = "tuned issues 695 and 810",
 	.hurts = "watts and heat under load",
-	.knobs = "cpufreq.boost=1",
+	.knobs = "boost=1",
 	.by_hand =
 	    "the global switch first: echo 1 > /sys/devices/system/cpu/cpufreq/boost; then echo 1 | tee " POLICIES
 	    "boost",
@@ -321,7 +321,7 @@ const struct advise_rule advise_cpufreq_limit_rules[] = {
 	.basis = BASIS_REASONED,
 	.source = "Linux Documentation/admin-guide/pm/cpufreq.rst",
 	.hurts = "nothing known, unless the split was meant",
-	.knobs = "cpufreq.min=default cpufreq.max=hardware",
+	.knobs = "min_freq=hardware max_freq=hardware",
 	.by_hand = "grep . " POLICIES "scaling_m*_freq, then write the same limits to all",
 	.check = check_mixed_limits,
     },
@@ -337,9 +337,9 @@ const struct advise_rule advise_cpufreq_limit_rules[] = {
 	.basis = BASIS_REASONED,
 	.source = "Linux Documentation/admin-guide/pm/amd-pstate.rst",
 	.hurts = "the first microseconds of a burst of work",
-	.knobs = "cpufreq.min=default",
+	.knobs = "min_freq=hardware",
 	.by_hand = "for p in " POLICIES "; do cat $p/cpuinfo_min_freq > $p/scaling_min_freq; done",
-	.experiment = "now against cpufreq.min=default, with light load and its watts",
+	.experiment = "now against min_freq=hardware, with light load and its watts",
 	.check = check_min_high,
     },
     {
@@ -354,7 +354,7 @@ const struct advise_rule advise_cpufreq_limit_rules[] = {
 	.basis = BASIS_DOCUMENT,
 	.source = "Linux Documentation/admin-guide/pm/amd-pstate.rst",
 	.hurts = "nothing known; pinned VMs do not move anyway",
-	.knobs = "amd_prefcore=",
+	.knobs = "boot.amd_prefcore=",
 	.by_hand = "take amd_prefcore=disable off the kernel command line",
 	.check = check_prefcore_off,
     },
@@ -394,9 +394,9 @@ const struct advise_rule advise_cpufreq_limit_rules[] = {
 		     "which cores to "
 		     "rank first. A VM that is pinned does not care; one that floats is drawn there.",
 	.source = "Linux Documentation/ABI/testing/sysfs-bus-platform-drivers-amd_x3d_vcache",
-	.knobs = "cpufreq.x3d_mode=cache|frequency",
+	.knobs = "x3d_mode=cache|frequency",
 	.by_hand = "echo cache > /sys/bus/platform/drivers/amd_x3d_vcache/AMDI0101:00/amd_x3d_mode",
-	.experiment = "cpufreq.x3d_mode=cache against cpufreq.x3d_mode=frequency",
+	.experiment = "x3d_mode=cache against x3d_mode=frequency",
 	.check = check_x3d_mode,
     },
     {

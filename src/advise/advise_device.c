@@ -198,7 +198,7 @@ static void check_irq_affinity(struct advise_check *c)
 	    advise_report(c, "New interrupts may go to the isolated CPUs %s", advise_cpu_list(c, &both));
 
 	if (!cpuset_empty(&rest))
-		finding->knobs = advise_printf(c, "irqaffinity=%s", advise_cpu_list(c, &rest));
+		finding->knobs = advise_printf(c, "boot.irqaffinity=%s", advise_cpu_list(c, &rest));
 }
 
 static void check_irq_fine(struct advise_check *c)
@@ -279,7 +279,7 @@ const struct advise_rule advise_device_rules[] = {
 	.basis = BASIS_STUDY,
 	.source = "study A: amd_iommu=on iommu=pt, build of GDB on EPYC 9354P",
 	.hurts = "iommu=pt breaks SEV-SNP, and leaves the host's memory open to its devices",
-	.knobs = "iommu=pt",
+	.knobs = "boot.iommu=pt",
 	.experiment = "iommu=pt against none with the fastest NIC or NVMe of the host",
 	.check = check_translated,
     },

@@ -128,7 +128,7 @@ static void check_shut_out(struct advise_check *c)
 	if (held_us == 100 && fact_is_on(&tuned->dynamic_tuning)) {
 		finding->detail = advise_printf(c, "%s; tuned's dynamic tuning asks for 100 us at any load above 0.2",
 						finding->detail);
-		finding->knobs = "tuned.dynamic_tuning=0";
+		finding->knobs = NULL;
 		finding->by_hand = "set dynamic_tuning = 0 in /etc/tuned/tuned-main.conf; systemctl restart tuned";
 	}
 }
@@ -195,11 +195,12 @@ static void check_disabled(struct advise_check *c)
 		advise_note_text(
 		    c, advise_printf(c, "/sys/devices/system/cpu/cpu*/cpuidle/state%d/disable", state->number),
 		    "1 on CPUs %s", advise_cpu_list(c, &state->disabled_on));
-		if (all)
-			(void)advise_report(c, "Idle state %s is disabled on all CPUs", state_name(c, state));
-		else
-			(void)advise_report_as(c, ADVISE_ADVICE, "Idle state %s is disabled on CPUs %s",
-					       state_name(c, state), advise_cpu_list(c, &state->disabled_on));
+		struct advise_finding *finding =
+		    all ? advise_report(c, "Idle state %s is disabled on all CPUs", state_name(c, state))
+			: advise_report_as(c, ADVISE_ADVICE, "Idle state %s is disabled on CPUs %s",
+					   state_name(c, state), advise_cpu_list(c, &state->disabled_on));
+
+		finding->knobs = advise_printf(c, "idle.%d=on", state->number);
 	}
 }
 
@@ -297,7 +298,7 @@ const struct advise_rule advise_idle_rules[] = {
 	.source =
 	    "Linux Documentation/admin-guide/pm/cpuidle.rst; study A for the size (75 to 89 W on a whole EPYC 9354P)",
 	.hurts = "wake-up latency of idle vCPUs",
-	.knobs = "idle.state.disable=0",
+	.knobs = "idle.C2=on",
 	.by_hand = "cpupower idle-set -E; or echo 0 | tee /sys/devices/system/cpu/cpu*/cpuidle/state*/disable",
 	.check = check_disabled,
     },
@@ -314,7 +315,7 @@ const struct advise_rule advise_idle_rules[] = {
 	.basis = BASIS_DOCUMENT,
 	.source = "Linux Documentation/ABI/testing/sysfs-devices-power",
 	.hurts = "wake-up latency of these CPUs",
-	.knobs = "idle.resume_latency=0",
+	.knobs = "latency=0",
 	.by_hand = "echo 0 | tee /sys/devices/system/cpu/cpu*/power/pm_qos_resume_latency_us",
 	.check = check_resume,
     },
@@ -330,10 +331,10 @@ const struct advise_rule advise_idle_rules[] = {
 	.basis = BASIS_DOCUMENT,
 	.source = "Linux Documentation/admin-guide/pm/cpuidle.rst; Documentation/virt/guest-halt-polling.rst",
 	.hurts = "nothing known",
-	.knobs = "cpuidle.governor=",
+	.knobs = "boot.cpuidle.governor=",
 	.by_hand =
 	    "echo menu > /sys/devices/system/cpu/cpuidle/current_governor; take cpuidle.governor= off the command line",
-	.experiment = "now against idle.governor=menu, at idle and under load",
+	.experiment = "now against the idle governor menu, at idle and under load",
 	.check = check_governor,
     },
     {

@@ -277,7 +277,7 @@ const struct advise_rule advise_kvm_rules[] = {
 	.basis = BASIS_DOCUMENT,
 	.source = "Linux Documentation/admin-guide/hw-vuln/multihit.rst",
 	.hurts = "nothing known on AMD",
-	.knobs = "kvm.nx_huge_pages=N",
+	.knobs = "kvm.nx_huge_pages=off",
 	.by_hand = "echo N > /sys/module/kvm/parameters/nx_huge_pages; take kvm.nx_huge_pages off the command line",
 	.check = check_nx_huge_pages,
     },

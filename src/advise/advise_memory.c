@@ -236,7 +236,7 @@ const struct advise_rule advise_memory_rules[] = {
 	.source = THP_RST,
 	.hurts = "databases that ask for THP to be off on the host itself: use madvise, which only QEMU and others "
 		 "that ask get",
-	.knobs = "thp.enabled=madvise",
+	.knobs = "thp=madvise",
 	.by_hand =
 	    "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled (and take transparent_hugepage=never off the "
 	    "command line)",
@@ -252,7 +252,7 @@ const struct advise_rule advise_memory_rules[] = {
 	.basis = BASIS_DOCUMENT,
 	.source = THP_RST,
 	.hurts = "with madvise other programs on the host lose them",
-	.experiment = "thp.enabled=always against thp.enabled=madvise with the VMs that matter",
+	.experiment = "thp=always against thp=madvise with the VMs that matter",
 	.check = check_thp_always,
     },
     {
@@ -281,9 +281,9 @@ const struct advise_rule advise_memory_rules[] = {
 	.basis = BASIS_DOCUMENT,
 	.source = KSM_RST,
 	.hurts = "without KSM an overcommitted host needs the memory that was saved",
-	.knobs = "ksm.run=2",
+	.knobs = "ksm=2",
 	.by_hand = "systemctl disable --now ksmtuned ksm; echo 2 > /sys/kernel/mm/ksm/run",
-	.experiment = "ksm.run=2 against ksm.run=1 with the VMs that matter",
+	.experiment = "ksm=2 against ksm=1 with the VMs that matter",
 	.check = check_ksm,
     },
     {
@@ -310,7 +310,7 @@ const struct advise_rule advise_memory_rules[] = {
 	.basis = BASIS_DOCUMENT,
 	.source = KSM_RST,
 	.hurts = "taking pages apart needs the memory that was saved",
-	.knobs = "ksm.run=2",
+	.knobs = "ksm=2",
 	.by_hand = "echo 2 > /sys/kernel/mm/ksm/run",
 	.check = check_ksm_stopped,
     },
@@ -368,9 +368,9 @@ const struct advise_rule advise_memory_rules[] = {
 	.basis = BASIS_DOCUMENT,
 	.source = VM_RST,
 	.hurts = "partitioned workloads that want local memory at any price",
-	.knobs = "vm.zone_reclaim_mode=0",
+	.knobs = "zone_reclaim_mode=0",
 	.by_hand = "sysctl vm.zone_reclaim_mode=0 (tuned's hpc-compute sets 1)",
-	.experiment = "vm.zone_reclaim_mode=0 against 1",
+	.experiment = "zone_reclaim_mode=0 against 1",
 	.check = check_zone_reclaim,
     },
     {

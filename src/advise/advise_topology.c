@@ -552,7 +552,7 @@ const struct advise_rule advise_topology_rules[] = {
 	.basis = BASIS_REPORTS,
 	.source = "gamemode issue 501, CachyOS-Settings issue 86; Linux Documentation/admin-guide/pm/amd-pstate.rst",
 	.hurts = "clock-bound guests, when the ranks are turned round",
-	.knobs = "amd_x3d_mode=cache",
+	.knobs = "x3d_mode=cache",
 	.by_hand =
 	    "echo cache > /sys/bus/platform/drivers/amd_x3d_vcache/AMDI0101:00/amd_x3d_mode (6.13 and later), or pin "
 	    "the VM",

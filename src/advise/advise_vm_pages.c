@@ -441,7 +441,7 @@ const struct advise_rule advise_vm_pages_rules[] = {
 	.basis = BASIS_STUDY,
 	.source = "study B; cloud-hypervisor issue 4852",
 	.hurts = "madvise: none for others; hugepages: memory in the pool is lost to everything else",
-	.knobs = "transparent_hugepage=madvise",
+	.knobs = "thp=madvise",
 	.by_hand = "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled before the VM starts",
 	.check = check_small_pages,
     },

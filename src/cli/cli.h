@@ -118,6 +118,7 @@ int cmd_apply(struct cli *cli);
 int cmd_capture(struct cli *cli);
 int cmd_check(struct cli *cli);
 int cmd_explain(struct cli *cli);
+int cmd_fix(struct cli *cli);
 int cmd_knobs(struct cli *cli);
 int cmd_lint(struct cli *cli);
 int cmd_place(struct cli *cli);

@@ -115,6 +115,11 @@ const struct cli_command cli_commands[] = {
      "PLAN - is "
      "standard input.",
      set_options, cmd_apply, CODES_CHANGE},
+    {"fix", "FINDING...", "put right what check found",
+     "Makes one plan of the settings that the findings of this host recommend, and goes on as set. A finding that is "
+     "not "
+     "there needs nothing; one that no setting puts right is refused with what to do by hand.",
+     set_options, cmd_fix, CODES_CHANGE},
     {"undo", "[ID]", "put back what was changed",
      "Puts back the newest change, the change ID or --all, after a crash or a reboot too. What someone else has set "
      "since is left alone and told.",

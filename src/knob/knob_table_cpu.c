@@ -177,15 +177,42 @@ static int64_t khz_beside(struct knob_machine *machine, const char *path, const 
 	return text && text_int(text, 10, &khz) == 0 ? khz : -1;
 }
 
+/* What the hardware can do at most, in kHz; cpuinfo_max_freq falls when boost is off, which a plan may change. */
+static int64_t most_khz(struct knob_machine *machine, const char *path)
+{
+	int64_t most = khz_beside(machine, path, "cpuinfo_max_freq");
+	int64_t hardware = khz_beside(machine, path, "amd_pstate_max_freq");
+
+	return hardware > most ? hardware : most;
+}
+
+/* "hardware" is another number for each kind of core. */
+static int expand_limit(struct knob_machine *machine, const struct knob *knob, const struct knob_ask *ask,
+			struct knob_points *points, struct err *err)
+{
+	size_t first = points->count;
+	int r = knob_expand_path(machine, knob, ask, knob->path, points, err);
+
+	if (r < 0 || !text_equal(ask->value, "hardware"))
+		return r;
+	for (size_t i = first; i < points->count; i++) {
+		struct knob_point *point = &points->items[i];
+		int64_t khz = text_equal(knob->name, "min_freq") ? khz_beside(machine, point->where, "cpuinfo_min_freq")
+								 : most_khz(machine, point->where);
+
+		if (khz < 0)
+			return err_set(err, ENOENT, point->where, "the limit of the hardware is not known");
+		point->new = arena_printf(machine->arena, "%lld", (long long)khz);
+	}
+	return 0;
+}
+
 /* What lies outside of the hardware's range is cut to it by the kernel without a word. */
 static int check_limit(struct knob_machine *machine, const struct knob_point *point, struct err *err)
 {
 	int64_t least = khz_beside(machine, point->where, "cpuinfo_min_freq");
-	int64_t most = khz_beside(machine, point->where, "cpuinfo_max_freq");
-	int64_t hardware = khz_beside(machine, point->where, "amd_pstate_max_freq"), khz;
+	int64_t most = most_khz(machine, point->where), khz;
 
-	/* cpuinfo_max_freq falls when boost is off, which this plan may change. */
-	most = hardware > most ? hardware : most;
 	if (text_int(point->new, 10, &khz) < 0 || least < 0 || most < 0 || (khz >= least && khz <= most))
 		return 0;
 	return err_set(err, ERANGE, point->new, "%s of %s takes %lld to %lld kHz", point->name, point->label,
@@ -226,10 +253,12 @@ static int judge_limit(struct knob_machine *machine, struct knob_plan *plan, con
 static const struct knob min_freq = {
     .name = "min_freq",
     .summary = "lower limit of the frequency",
-    .value = "kHz",
+    .value = "kHz or hardware",
     .unit = KNOB_OF_CPUS,
     .actuator = &knob_value_file,
     .path = POLICY "/scaling_min_freq",
+    .expand = expand_limit,
+    .words = "hardware",
     .least = 1,
     .most = 10000000,
     .rank = KNOB_RANK_LIMIT,
@@ -241,10 +270,12 @@ static const struct knob min_freq = {
 static const struct knob max_freq = {
     .name = "max_freq",
     .summary = "upper limit of the frequency",
-    .value = "kHz",
+    .value = "kHz or hardware",
     .unit = KNOB_OF_CPUS,
     .actuator = &knob_value_file,
     .path = POLICY "/scaling_max_freq",
+    .expand = expand_limit,
+    .words = "hardware",
     .least = 1,
     .most = 10000000,
     .rank = KNOB_RANK_LIMIT,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Owns findings as text and JSON. */
+#include "knob_fix.h"
 #include "report.h"
 #include "text.h"
 
@@ -80,6 +81,23 @@ static void print_title(const struct term *term, struct arena *arena, const stru
 	}
 }
 
+/* The command that puts it right, where there is one: not of a file, which stays as it is. */
+static void print_fix(const struct term *term, struct arena *arena, const struct advise_finding *finding)
+{
+	struct knob_ask *asks;
+	struct err ignored = {0};
+	size_t count;
+	bool settable = !finding->path && knob_fix_asks(arena, finding->knobs, &asks, &count, &ignored) == 0;
+
+	if (settable)
+		print_part(term, "fix:",
+			   arena_printf(arena, "hvtune set %s%s%s", finding->knobs,
+					finding->by_hand ? "; by hand: " : "",
+					finding->by_hand ? finding->by_hand : ""));
+	else if (finding->by_hand)
+		print_part(term, "fix:", finding->by_hand);
+}
+
 /* In the order in which a person asks: what, why, what it brings, what to do, what that costs; then what it rests on.
  */
 static void print_finding(const struct term *term, struct arena *arena, const struct advise_finding *finding)
@@ -97,8 +115,8 @@ static void print_finding(const struct term *term, struct arena *arena, const st
 		print_part(term, "effect:",
 			   arena_printf(arena, "%s [%s%s%s]", finding->effect, advise_basis_name(rule->basis),
 					rule->source ? ": " : "", rule->source ? rule->source : ""));
-	if (to_do && finding->by_hand)
-		print_part(term, "fix:", finding->by_hand);
+	if (to_do)
+		print_fix(term, arena, finding);
 	if (to_do && rule->hurts && !text_equal(rule->hurts, "nothing") && (finding->by_hand || rule->knobs))
 		print_part(term, "fix costs:", rule->hurts);
 	if (to_do && finding->experiment)

@@ -8,13 +8,17 @@ import pty
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 import unittest
 from pathlib import Path
 
-from harness import HVTUNE, Test, hvtune
+from harness import HVTUNE, TOP, Test, hvtune
+
+sys.path.insert(0, str(TOP / "tests/hosts"))
+import make_host  # noqa: E402
 
 CPU = "sys/devices/system/cpu"
 CPUS = 4
@@ -317,6 +321,60 @@ class PlanFile(WithMachine):
         self.assert_refused(self.machine.hvtune("apply", "--yes", "/nonexistent"), 3)
         self.assert_refused(self.machine.hvtune("apply", "--yes"), 2)
         self.assert_as_before()
+
+
+class Fix(WithMachine):
+    """On a whole machine, for findings are asked of it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.whole = Machine.__new__(Machine)
+        cls.whole.folder = tempfile.TemporaryDirectory()
+        cls.whole.root = Path(cls.whole.folder.name)
+        make_host.make(TOP / "tests/hosts/machines/epyc-9354p.host", cls.whole.root)
+        cls.addClassCleanup(cls.whole.folder.cleanup)
+        for policy in (cls.whole.root / CPU / "cpufreq").glob("policy*"):
+            (policy / "energy_performance_preference").write_text("power\n", encoding="ascii")
+        cls.whole.write("sys/module/kvm/parameters/halt_poll_ns", "0")
+
+    def setUp(self):
+        self.machine = self.whole
+        self.before = self.machine.files()
+
+    def findings(self):
+        return {finding["id"] for finding in self.machine.hvtune("check", "--json").json()["findings"]}
+
+    def test_fix_and_undo(self):
+        self.assertIn("cpufreq.epp-power-on-server", self.findings())
+        done = self.machine.hvtune("fix", "--yes", "cpufreq.epp-power-on-server")
+        self.assert_code(done, 0)
+        self.assert_clean(done)
+        self.assertRegex(done.out, r"epp +power -> balance_performance \(CPUs 0-63\)")
+        self.assertIn("the fix costs watts under light load", " ".join(done.out.split()))
+        self.assertNotIn("cpufreq.epp-power-on-server", self.findings())
+        self.assertIn("fix cpufreq.epp-power-on-server", self.machine.hvtune("status").out)
+        self.assert_code(self.machine.hvtune("undo"), 0)
+        self.assert_as_before()
+
+    def test_what_is_not_found_needs_no_fix(self):
+        done = self.machine.hvtune("fix", "--yes", "cpufreq.boost-off")
+        self.assert_refused(done, 0, "is not found on this host")
+        self.assertEqual(done.out, "")
+        plan = self.machine.hvtune("fix", "cpufreq.boost-off", "cpufreq.epp-power-on-server", "-n", "--json").json()
+        self.assertEqual(plan["asks"], ["epp=balance_performance"])
+        self.assert_as_before()
+
+    def test_what_no_setting_puts_right(self):
+        self.assertIn("kvm.halt-poll-off", self.findings())
+        self.assert_refused(self.machine.hvtune("fix", "--yes", "cpufreq.epp-power-on-server", "kvm.halt-poll-off"), 3,
+                            "leaves the value of kvm.halt_poll_ns to you", "by hand: echo 200000")
+        self.assert_refused(self.machine.hvtune("fix", "--yes", "cpufreq.bost-off"), 2, 'did you mean "cpufreq.boost-off"')
+        self.assert_refused(self.machine.hvtune("fix", "--yes"), 2)
+        self.assert_as_before()
+
+    def test_check_tells_the_command(self):
+        self.assertIn("fix: hvtune set epp=balance_performance; by hand: echo",
+                      " ".join(self.machine.hvtune("check").out.split()))
 
 
 class Knobs(WithMachine):

@@ -103,6 +103,37 @@ class Findings(Test):
         self.assertEqual(done.returncode, 0)
 
 
+class Settings(Test):
+    """What pages, manual and README say to set can be set."""
+    # Names of settings that are no knobs (yet): words of the boot loader, options of modules, tuned.
+    OTHERS = re.compile(r"boot\.|kvm_amd\.|kvm\.tdp_mmu|tuned\.|vm\.overcommit_memory")
+
+    def assert_knob(self, ask, where):
+        done = hvtune("set", ask, "--dry-run")
+        self.assertNotIn("there is no such knob", done.err, f"{where}: {ask}")
+        self.assertNotIn("is written KNOB", done.err, f"{where}: {ask}")
+
+    def test_settings_of_findings(self):
+        rules = hvtune("explain", "--json", *(rule["id"] for rule in
+                                              hvtune("explain", "--list", "--json").json()["rules"])).json()["rules"]
+        asks = {ask: rule["id"] for rule in rules for ask in (rule["knobs"] or "").split()}
+        self.assertGreater(len(asks), 20)
+        for ask, where in asks.items():
+            if not self.OTHERS.match(ask):
+                self.assert_knob(ask, where)
+
+    def test_commands_in_texts(self):
+        texts = [*(TOP / "docs").rglob("*.md"), *(TOP / "docs/man").glob("*.1"), TOP / "README.md", *(TOP / "src/advise").glob("*.c")]
+        found = {}
+        for path in texts:
+            for command in re.findall(r"hvtune set((?: --?[a-z-]+| [\w.*-]+(?:@[\w,-]+)?=[^\s`;\"]+)+)",
+                                      path.read_text(encoding="utf-8")):
+                found.update({ask: path.name for ask in command.split() if not ask.startswith("-")})
+        self.assertIn("governor=powersave", found)
+        for ask, where in found.items():
+            self.assert_knob(ask, where)
+
+
 class Readme(Test):
     def test_commands_of_the_readme_exist(self):
         for name in ("README.md", "CONTRIBUTING.md"):

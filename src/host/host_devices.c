@@ -82,7 +82,9 @@ static struct fact read_node(struct host *host, const char *directory)
 
 static struct fact read_count(struct host *host, const char *name, const char *directory, const char *file)
 {
-	return fact_read_number(host->arena, host->sys, UNIT_COUNT, name, "%s/%s", directory, file);
+	/* Numbers of virtual functions have 16 bits (PCI Express, SR-IOV capability). */
+	return fact_within(fact_read_number(host->arena, host->sys, UNIT_COUNT, name, "%s/%s", directory, file), 0,
+			   UINT16_MAX, "no number of functions");
 }
 
 static void read_common(struct host *host, const char *directory, struct device *device)

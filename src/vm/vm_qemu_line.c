@@ -217,6 +217,8 @@ static int take_options(struct qemu_reader *reader, const struct qemu_words *wor
 			if (outcome < 0)
 				return outcome;
 		} else if (option) {
+			if (text_has_word(with_argument, " ", option))
+				qemu_note(reader, qemu_place(given), "-%s has no argument behind it", option);
 			given->word.text = "";
 		}
 	}
@@ -413,6 +415,8 @@ struct vm_set qemu_list(struct qemu_reader *reader, const struct qemu_given *giv
 			set.given = true;
 		} else {
 			set.text = property->value;
+			if (!is_variable(reader, given, property->value))
+				qemu_note(reader, set.place, "%s=%.60s is no list of CPUs or nodes", key, set.text);
 		}
 	}
 	if (set.text)

@@ -322,12 +322,12 @@ static void read_status(struct vm_xml_reader *reader, const xmlNode *domain)
 	const char *state = vm_xml_attribute(reader, status, "state");
 
 	vm->state = text_equal(state, "shutoff") || text_equal(state, "crashed") ? VM_STATE_DEFINED : VM_STATE_RUNNING;
-	vm->pid = (int)vm_xml_number(reader, status, "pid", 1, INT32_MAX, 0);
+	vm->pid = (int)vm_xml_number(reader, status, "pid", 0, INT32_MAX, 0);
 	VM_XML_EACH (vcpu, vm_xml_first(status, "vcpus"), "vcpu") {
-		int64_t id = vm_xml_number(reader, vcpu, "id", 0, vm->vcpu_max - 1, -1);
+		int64_t id = vm_xml_number(reader, vcpu, "id", 0, INT32_MAX, -1);
 
-		if (id >= 0)
-			vm->vcpus[id].tid = (int)vm_xml_number(reader, vcpu, "pid", 1, INT32_MAX, 0);
+		if (id >= 0 && id < vm->vcpu_max) /* others can be plugged in */
+			vm->vcpus[id].tid = (int)vm_xml_number(reader, vcpu, "pid", 0, INT32_MAX, 0);
 	}
 }
 

@@ -125,8 +125,7 @@ static void read_cells(struct vm_xml_reader *reader, const xmlNode *numa)
 		vm->cells[at] = (struct vm_cell){
 		    .id = (int)vm_xml_number(reader, cell, "id", 0, CELLS_MAX - 1, at),
 		    .cpus = vm_xml_set(reader, cell, "cpus"),
-		    .memory_kib = vm_xml_size_kib(vm_xml_attribute(reader, cell, "memory"),
-						  vm_xml_attribute(reader, cell, "unit"), -1),
+		    .memory_kib = vm_xml_size(reader, cell, "memory", -1),
 		    .access = vm_xml_attribute(reader, cell, "memAccess"),
 		    .distances = read_distances(reader, cell, count),
 		    .place = vm_xml_place(reader, cell),

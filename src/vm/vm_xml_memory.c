@@ -3,21 +3,16 @@
 #include "text.h"
 #include "vm_xml_parts.h"
 
-static int64_t size_of(struct vm_xml_reader *reader, const xmlNode *node)
-{
-	return vm_xml_size_kib(vm_xml_text(reader, node), vm_xml_attribute(reader, node, "unit"), 0);
-}
-
 static void read_sizes(struct vm_xml_reader *reader, const xmlNode *domain)
 {
 	struct vm *vm = reader->vm;
 	const xmlNode *memory = vm_xml_first(domain, "memory");
 
 	vm->memory_place = vm_xml_place(reader, memory);
-	vm->memory_kib = size_of(reader, memory);
-	vm->current_memory_kib = size_of(reader, vm_xml_first(domain, "currentMemory"));
-	vm->max_memory_kib = size_of(reader, vm_xml_first(domain, "maxMemory"));
-	vm->hard_limit_kib = size_of(reader, vm_xml_first(vm_xml_first(domain, "memtune"), "hard_limit"));
+	vm->memory_kib = vm_xml_size(reader, memory, NULL, 0);
+	vm->current_memory_kib = vm_xml_size(reader, vm_xml_first(domain, "currentMemory"), NULL, 0);
+	vm->max_memory_kib = vm_xml_size(reader, vm_xml_first(domain, "maxMemory"), NULL, 0);
+	vm->hard_limit_kib = vm_xml_size(reader, vm_xml_first(vm_xml_first(domain, "memtune"), "hard_limit"), NULL, 0);
 	if (memory)
 		return;
 	/* Without <memory>, libvirt adds up the cells. */
@@ -43,8 +38,7 @@ static void read_hugepages(struct vm_xml_reader *reader, const xmlNode *hugepage
 		if (count == vm->page_count)
 			break;
 		vm->pages[count++] = (struct vm_pages){
-		    .size_kib = vm_xml_size_kib(vm_xml_attribute(reader, page, "size"),
-						vm_xml_attribute(reader, page, "unit"), 0),
+		    .size_kib = vm_xml_size(reader, page, "size", 0),
 		    .cells = vm_xml_set(reader, page, "nodeset"),
 		    .place = vm_xml_place(reader, page),
 		};

@@ -3,6 +3,7 @@
 #include "vm_xml_node.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <errno.h>
 #include <strings.h>
 
@@ -121,7 +122,13 @@ static int64_t number_of(struct vm_xml_reader *reader, const xmlNode *node, cons
 		note_bad(reader, node, name, text, "number");
 		return otherwise;
 	}
-	return number < min || number > max ? otherwise : number;
+	if (number >= min && number <= max)
+		return number;
+	note_bad(reader, node, name, text,
+		 max < INT32_MAX ? arena_printf(reader->vm->arena, "number from %" PRId64 " to %" PRId64, min, max)
+		 : number < min	 ? arena_printf(reader->vm->arena, "number of at least %" PRId64, min)
+				 : "number that libvirt takes");
+	return otherwise;
 }
 
 int64_t vm_xml_number(struct vm_xml_reader *reader, const xmlNode *node, const char *name, int64_t min, int64_t max,
@@ -196,4 +203,24 @@ int64_t vm_xml_size_kib(const char *number, const char *unit, int64_t otherwise)
 	    __builtin_mul_overflow((uint64_t)count, factor, &bytes))
 		return otherwise;
 	return (int64_t)(bytes / 1024 + (bytes % 1024 != 0));
+}
+
+int64_t vm_xml_size(struct vm_xml_reader *reader, const xmlNode *node, const char *name, int64_t otherwise)
+{
+	const char *text = name ? vm_xml_attribute(reader, node, name) : vm_xml_text(reader, node);
+	const char *unit = vm_xml_attribute(reader, node, "unit");
+	int64_t kib = vm_xml_size_kib(text, unit, -1);
+
+	if (kib >= 0 || !node || (name && !text))
+		return kib >= 0 ? kib : otherwise;
+	const char *with_unit =
+	    arena_printf(reader->vm->arena, "%.60s%s%.20s", text ? text : "", unit ? " " : "", unit ? unit : "");
+
+	if (name)
+		note_bad(reader, node, name, with_unit, "size");
+	else
+		vm_add_note(reader->vm, vm_xml_place(reader, node),
+			    arena_printf(reader->vm->arena, "<%s> holds \"%s\", which is no size",
+					 (const char *)node->name, with_unit));
+	return otherwise;
 }

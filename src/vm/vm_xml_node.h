@@ -40,7 +40,7 @@ const char *vm_xml_attribute(struct vm_xml_reader *reader, const xmlNode *node, 
 /* The text inside, without white space around it; NULL when there is none. */
 const char *vm_xml_text(struct vm_xml_reader *reader, const xmlNode *node);
 
-/* A whole number within the limits, else `otherwise`; a note tells of what is no number at all. */
+/* A whole number within the limits, else `otherwise`, and a note that tells of it. */
 int64_t vm_xml_number(struct vm_xml_reader *reader, const xmlNode *node, const char *name, int64_t min, int64_t max,
 		      int64_t otherwise);
 /* As libvirt reads addresses: 0x for hexadecimal, 0 for octal. */
@@ -51,6 +51,12 @@ int vm_xml_switch(struct vm_xml_reader *reader, const xmlNode *node, const char 
 
 /* A set of CPUs or nodes; not given when there is no such attribute; text and a note when it cannot be understood. */
 struct vm_set vm_xml_set(struct vm_xml_reader *reader, const xmlNode *node, const char *name);
+
+/*
+ * The size in the attribute `name`, NULL: in the text of the element, with the unit that its attribute "unit" names, as
+ * vm_xml_size_kib(). A note tells of what is no size; none tells of what is not given.
+ */
+int64_t vm_xml_size(struct vm_xml_reader *reader, const xmlNode *node, const char *name, int64_t otherwise);
 
 /*
  * A size with libvirt's unit words: b, bytes, and K to E as powers of 1024 ("k", "KiB") or of 1000 ("KB"), in any case

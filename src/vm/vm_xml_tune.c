@@ -77,8 +77,12 @@ void vm_xml_read_iothreads(struct vm_xml_reader *reader, const xmlNode *domain)
 	int64_t count = 0;
 
 	vm->iothreads_place = vm_xml_place(reader, plain ? plain : ids);
-	if (text && (text_int(text, 10, &count) < 0 || count < 0 || count > VCPUS_MAX))
+	if (text && (text_int(text, 10, &count) < 0 || count < 0 || count > VCPUS_MAX)) {
+		vm_add_note(
+		    vm, vm->iothreads_place,
+		    arena_printf(vm->arena, "<iothreads> holds \"%.40s\", not a number from 0 to %d", text, VCPUS_MAX));
 		count = 0;
+	}
 
 	/* Room for threads that only a pin names: iothreadpin and the sets of iothreadsched. */
 	int room = (int)count + vm_xml_count(reader, ids, "iothread") + vm_xml_count(reader, cputune, "iothreadpin");
@@ -203,8 +207,7 @@ static void read_cachetunes(struct vm_xml_reader *reader, const xmlNode *cputune
 			    .vcpus = vcpus.set,
 			    .level = (int)vm_xml_number(reader, cache, "level", 1, 9, 0),
 			    .id = vm_xml_number(reader, cache, "id", 0, INT32_MAX, -1),
-			    .size_kib = vm_xml_size_kib(vm_xml_attribute(reader, cache, "size"),
-							vm_xml_attribute(reader, cache, "unit"), 0),
+			    .size_kib = vm_xml_size(reader, cache, "size", 0),
 			    .type = vm_xml_attribute(reader, cache, "type"),
 			    .place = vm_xml_place(reader, cache),
 			};

@@ -567,6 +567,10 @@ static void test_scripts(void **state)
 	assert_true(has_note(cut, "ends before line 2"));
 	READ(config, "qemu-system-x86_64 -readconfig vm.cfg -m 1G");
 	assert_true(has_note(config, "-readconfig vm.cfg is not read"));
+	READ(nothing, "qemu-system-x86_64 -m 1G -smp");
+	assert_true(has_note(nothing, "-smp has no argument"));
+	READ(list, "qemu-system-x86_64 -smp 2 -numa node,cpus=0-99999999");
+	assert_true(has_note(list, "cpus=0-99999999 is no list"));
 }
 
 static void test_unknown_options(void **state)

@@ -490,6 +490,37 @@ static void test_what_is_not_understood_is_told(void **state)
 	assert_false(vm->cpu.topology_given);
 }
 
+/* A number that libvirt would refuse is no zero and no silence. */
+static void test_numbers_that_cannot_be_are_told(void **state)
+{
+	static const struct {
+		const char *inside, *note; /* NULL: none */
+	} cases[] = {
+	    {"<memory unit='GiB'>-1</memory>", "<memory> holds \"-1 GiB\", which is no size"},
+	    {"<memory></memory>", "<memory> holds \"\", which is no size"},
+	    {"<memory unit='GiB'>99999999999999999999</memory>", "which is no size"},
+	    {"<memory unit='parsec'>4</memory>", "\"4 parsec\""},
+	    {"<memory unit='GiB'>4</memory>", NULL},
+	    {"<memory>0</memory>", NULL},
+	    {"<iothreads>99999999999</iothreads>", "<iothreads> holds"},
+	    {"<cpu><topology sockets='0' cores='1' threads='1'/></cpu>", "sockets=\"0\"> is no number from 1"},
+	    {"<cpu><numa><cell id='0' cpus='0' memory='1e9'/></numa></cpu>", "memory=\"1e9\"> is no size"},
+	    {"<cpu><numa><cell id='0' cpus='0'/></numa></cpu>", NULL},
+	    {"<memoryBacking><hugepages><page size='1' unit='G'/></hugepages></memoryBacking>", NULL},
+	    {"<memoryBacking><hugepages><page size='x'/></hugepages></memoryBacking>", "size=\"x\"> is no size"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(vm_free_pointer) struct vm *vm = read_inside(cases[i].inside);
+
+		if (vm->note_count != (cases[i].note ? 1 : 0))
+			fail_msg("%s: %d notes", cases[i].inside, vm->note_count);
+		if (cases[i].note && !strstr(vm->notes[0].text, cases[i].note))
+			fail_msg("%s: %s", cases[i].inside, vm->notes[0].text);
+	}
+}
+
 static void test_wrappers(void **state)
 {
 	CLEANUP(vm_free_pointer)
@@ -529,6 +560,7 @@ int main(void)
 	    cmocka_unit_test(test_storage),
 	    cmocka_unit_test(test_other_devices),
 	    cmocka_unit_test(test_what_is_not_understood_is_told),
+	    cmocka_unit_test(test_numbers_that_cannot_be_are_told),
 	    cmocka_unit_test(test_wrappers),
 	};
 

@@ -126,6 +126,17 @@ static int write_all_steps(struct applying *applying, struct err *err)
 	return 0;
 }
 
+/* Does a point hold what was written? `before` is what it held at an earlier look, or NULL. */
+static bool is_held(const struct knob_point *point, const char *now, const char *before)
+{
+	const char *stands_for = point->knob->stands_for;
+
+	/* What such a word stands for is known once it was read. */
+	if (now && stands_for && point->new &&text_equal(point->new, stands_for))
+		return !before || knob_same(point->knob, now, before);
+	return knob_same(point->knob, now, point->new);
+}
+
 /* Do all points hold what was written? Those that do not are reported. */
 static int verify(struct applying *applying, const char *when, struct err *err)
 {
@@ -133,7 +144,7 @@ static int verify(struct applying *applying, const char *when, struct err *err)
 
 	for (size_t i = 0; i < applying->plan->points.count; i++) {
 		const struct knob_point *point = &applying->plan->points.items[i];
-		const char *now = NULL;
+		const char *now = NULL, *before = applying->change->now[i];
 		struct err why = {0};
 		int r = knob_get(applying->machine, point, &now, &why);
 
@@ -142,7 +153,7 @@ static int verify(struct applying *applying, const char *when, struct err *err)
 			return r;
 		}
 		applying->change->now[i] = now;
-		if (knob_same(point->knob, now, point->new))
+		if (is_held(point, now, before))
 			continue;
 		if (wrong++ == 0) {
 			(void)err_set(err, EREMOTEIO, point->where, "did not stick: %s was written, %s it holds %s",

@@ -165,6 +165,7 @@ static const struct knob epp = {
     .most = 255,
     .rank = KNOB_RANK_EPP,
     .appears = "amd_pstate",
+    .stands_for = "default",
     .check = check_epp,
     .judge = judge_epp,
 };

@@ -203,7 +203,9 @@ void crash_by_failures(const struct crash_world *world, const struct crash_scene
 		kernel.fail_errnum = errnum;
 		int r = crash_apply(&kernel, scene, &err);
 
-		all = r == 0 && kernel.calls < at;
+		all = kernel.calls < at;
+		if (all && r < 0)
+			fail_msg("%s: %s: %s", scene->asks[0], err.where, err.what);
 		kernel.fail_at = 0;
 		assert_true(r == 0 || err.what[0]);
 		check_undone(&kernel, before, scene, at, 0);

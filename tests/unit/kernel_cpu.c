@@ -103,6 +103,13 @@ static int judge_epp(const struct kernel *kernel, const char *path, const char *
 	return text_equal(governor, "performance") && !text_equal(value, "performance") ? -EBUSY : 0;
 }
 
+/* "default" is what the firmware began with, and reads as that. */
+static void take_epp(const struct kernel *kernel, const char *path, const char *value, const char *before)
+{
+	(void)before;
+	kernel_put(kernel, path, text_equal(value, "default") ? "balance_performance" : value);
+}
+
 /* Limits are cut to what the hardware can, and the lower one to the upper one. */
 static void take_limit(const struct kernel *kernel, const char *path, const char *value, const char *before)
 {
@@ -174,7 +181,7 @@ void kernel_add_idle(struct kernel *kernel)
 const struct kernel_rule kernel_cpu_rules[] = {
     {CPU "amd_pstate/status", judge_status, take_status},
     {POLICY "scaling_governor", judge_governor, take_governor},
-    {POLICY "energy_performance_preference", judge_epp, NULL},
+    {POLICY "energy_performance_preference", judge_epp, take_epp},
     {POLICY "scaling_m??_freq", judge_limit, take_limit},
     {BOOST, judge_switch, take_boost},
     {CPU "cpu*/cpuidle/state*/disable", judge_switch, NULL},

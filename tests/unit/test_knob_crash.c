@@ -34,6 +34,7 @@ static const struct crash_scene scenes[] = {
     {"active", {"boost=0", "thp=never", "ksm=0", "swappiness=10"}, NULL},
     {"passive", {"dirty_bytes=104857600", "latency@0-1=50"}, NULL},
     {"active", {"governor=powersave", "epp=balance_power"}, all_performance},
+    {"active", {"governor@0-1=powersave", "epp@0-1=default"}, all_performance},
     {"active", {"min_freq@0=2000000", "max_freq@0=2200000"}, low_limits},
     {"active", {"boost=0", "min_freq=600000", "max_freq=900000"}, NULL},
     {"active", {"x3d_mode=cache"}, kernel_add_x3d},

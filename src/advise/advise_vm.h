@@ -13,7 +13,8 @@
 
 /* Ways to pin that work today, for by_hand. */
 #define BY_HAND_PIN                                                                                                    \
-	"virsh vcpupin VM VCPU CPU --live --config; Proxmox: qm set VMID --affinity LIST; plain QEMU: taskset -pc "    \
+	"hvtune place says which CPUs; virsh vcpupin VM VCPU CPU --live --config; Proxmox: qm set VMID --affinity "    \
+	"LIST; plain QEMU: taskset -pc "                                                                               \
 	"CPU TID"
 #define BY_HAND_EDIT "virsh edit VM, then stop and start it; Proxmox: qm set VMID ...; plain QEMU: its command line"
 

@@ -90,8 +90,10 @@ static struct cpuset cell_cpus(const struct host *host, const struct vm *vm, con
 static void check_unbacked(struct advise_check *c)
 {
 	struct vm_view view = vm_view_of(c->host, c->vm);
+	struct cpuset memory = vm_memory_nodes(c->vm), host_nodes = vm_host_nodes(c->host);
 
-	if (c->vm->cell_count < 2)
+	/* Nodes that do not exist are the first thing to put right. */
+	if (c->vm->cell_count < 2 || (c->host->topology.node_known && !cpuset_subset(&memory, &host_nodes)))
 		return;
 	advise_note_text(c, "cells", "%s", cells_text(c));
 	if (view.pinned || c->vm->placement_auto)
@@ -100,10 +102,10 @@ static void check_unbacked(struct advise_check *c)
 	struct advise_finding *finding = advise_report(
 	    c, "The guest sees %d cells, and no vCPU is pinned: no host node is behind them", c->vm->cell_count);
 
-	if (c->vm->memnode_count)
-		finding->detail = "Memory of cells is bound to nodes, vCPUs float over all of them";
-	else if (c->host->topology.node_known && c->host->topology.node_count == 1)
+	if (c->host->topology.node_known && c->host->topology.node_count == 1)
 		finding->detail = "This host has one node: cells bring nothing here, unless they stand for L3 groups";
+	else if (c->vm->memnode_count)
+		finding->detail = "Memory of cells is bound to nodes, vCPUs float over all of them";
 	advise_vm_at(c, finding, c->vm->cells_place);
 }
 

@@ -212,6 +212,9 @@ static void check_bound_floating(struct advise_check *c)
 	if (!has_nodes(c->host) || view.pinned || c->vm->placement_auto || cpuset_empty(&real) || !view.count ||
 	    cpuset_subset(&host_nodes, &memory))
 		return;
+	/* Of a guest with cells vm.cells-unbacked says it. */
+	if (c->vm->cell_count > 1)
+		return;
 	advise_note_text(c, "memory", "%s", advise_node_text(c, &memory));
 	advise_note_text(c, "CPUs of the vCPUs", "not pinned");
 	advise_vm_at(c,

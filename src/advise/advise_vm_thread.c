@@ -159,14 +159,6 @@ static void check_iothreads_unused(struct advise_check *c)
 			     c->vm->iothreads_place);
 }
 
-static bool uses_vhost(const struct vm_nic *nic)
-{
-	return (!nic->model || strstr(nic->model, "virtio")) && !text_equal(nic->driver, "qemu") &&
-	       !text_equal(nic->type, "user") && !text_equal(nic->type, "vhostuser") &&
-	       !text_equal(nic->type, "vhost-user") && !text_equal(nic->type, "hostdev") &&
-	       !text_equal(nic->type, "vdpa");
-}
-
 static void check_vhost_uncounted(struct advise_check *c)
 {
 	const struct vm *vm = c->vm;
@@ -174,7 +166,7 @@ static void check_vhost_uncounted(struct advise_check *c)
 	int workers = 0;
 
 	for (int i = 0; i < vm->nic_count; i++)
-		workers += uses_vhost(&vm->nics[i]) && vm->nics[i].queues > 1 ? vm->nics[i].queues : 0;
+		workers += vm_nic_uses_vhost(&vm->nics[i]) && vm->nics[i].queues > 1 ? vm->nics[i].queues : 0;
 	if (!view.one_to_one || !workers || !vm->emulator.given)
 		return;
 	advise_note_text(c, "queues of virtio NICs", "%d", workers);

@@ -261,6 +261,19 @@ static int print_changes(struct placing *placing)
 
 /* ---- the plan ---- */
 
+/*
+ * On a host of one node memory lies there anyway: a VM that says nothing of nodes is left to say nothing. QEMU and
+ * Proxmox name the node beside the size of hugepages, so there it stays.
+ */
+static void leave_only_node(const struct place_plan *plan, const struct place_input *input, struct vm_layout *layout)
+{
+	const struct vm *vm = input->declared ? input->declared : input->vm;
+	bool says = vm && (vm->numa_nodes.given || vm->memnode_count);
+
+	if (plan->os_node_count == 1 && !says && (input->text || layout->page_kib <= 4))
+		layout->nodes = (struct cpuset){0};
+}
+
 static void fill_report(struct placing *placing, const struct host *host, const struct place_plan *plan)
 {
 	struct arena *arena = placing->inputs->arena;
@@ -274,6 +287,7 @@ static void fill_report(struct placing *placing, const struct host *host, const 
 			continue;
 		vms[i].memory_kib = place_memory(arena, plan, i);
 		vms[i].layout = place_layout(arena, plan, i, input->smt);
+		leave_only_node(plan, input, &vms[i].layout);
 		vms[i].restart =
 		    vm_layout_restart(arena, &vms[i].layout, input->declared ? input->declared : input->vm);
 	}

@@ -243,11 +243,16 @@ static void add_cells(struct arena *arena, const struct place_plan *plan, int in
 	layout->distances = distances_of(arena, plan, cells, count);
 }
 
-/* Has each die of the guest the vCPUs of one L3 group, and all of it? */
+/*
+ * Are the guest's L3 groups the host's when it is given the host's caches? With those it takes as many APIC ids for one
+ * group as the host's have: true where each die has the vCPUs of one group and all of it, or where there is only one.
+ */
 static bool dies_are_l3s(const struct place_plan *plan, const struct place_vm_plan *vm)
 {
 	const struct place_vm_result *result = vm->result;
 
+	if (result->part_count == 1 && vm->sockets * vm->dies == 1)
+		return plan->ccx_l3[result->parts[0].ccx] >= 0;
 	if (!vm->l3_even || result->part_count != vm->sockets * vm->dies)
 		return false;
 	for (int i = 0; i < result->part_count; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Owns a plan as text: a block for each VM, the host before and after, what is left, what is to be done. */
 #include "report_place.h"
+#include "report_place_pages.h"
 
 #include "text.h"
 
@@ -151,6 +152,33 @@ static const char *smt_text(const struct place_request *request, int cores)
 						    : "";
 }
 
+/* Each queue of a virtio NIC has a worker of vhost; see the finding vm.vhost-uncounted. */
+static int vhost_workers(const struct vm *vm)
+{
+	int workers = 0;
+
+	for (int i = 0; vm && i < vm->nic_count; i++)
+		workers += vm_nic_uses_vhost(&vm->nics[i]) && vm->nics[i].queues > 1 ? vm->nics[i].queues : 0;
+	return workers;
+}
+
+/* Where all threads of the VM go that are no vCPUs. */
+static const char *service_text(const struct printing *p, const struct report_place_vm *shown)
+{
+	const struct cpuset *service = &shown->layout.service;
+	int workers = vhost_workers(shown->vm), cpus = cpuset_count(service);
+
+	if (cpuset_empty(service))
+		return "no place of its own: the host keeps no cores; it stays where it is";
+	return arena_printf(p->arena, "%s, with I/O and vhost threads%s", cpuset_format(p->arena, service),
+			    workers > cpus
+				? arena_printf(p->arena,
+					       "; its %d vhost workers are more than these %d CPUs: --reserve "
+					       "keeps more, or fewer queues will do",
+					       workers, cpus)
+				: "");
+}
+
 static void print_vm(const struct printing *p, int index)
 {
 	const struct place_vm_plan *vm = &p->plan->vms[index];
@@ -173,10 +201,7 @@ static void print_vm(const struct printing *p, int index)
 	}
 	row(p, "on", report_place_where(p->arena, p->place, index));
 	print_pins(p, vm);
-	row(p, "emulator",
-	    cpuset_empty(&shown->layout.service) ? "no place of its own: the host keeps no cores; it stays where it is"
-						 : arena_printf(p->arena, "%s, with I/O and vhost threads",
-								cpuset_format(p->arena, &shown->layout.service)));
+	row(p, "emulator", service_text(p, shown));
 	print_memory(p, vm, shown->memory_kib);
 	print_guest(p, vm, &shown->layout);
 	print_score(p, vm->result, cores);
@@ -286,16 +311,23 @@ static const char *step_text(const struct printing *p, const struct report_place
 
 static void print_steps(const struct printing *p)
 {
-	int count;
+	int count, page_count;
 	const struct report_place_order *order = report_place_order(p->arena, p->place, &count);
+	const struct report_place_pages *pages = report_place_pages(p->arena, p->place, &page_count);
 
 	if (!count) {
 		(void)fputs("Nothing is to be changed.\n", p->term->out);
 		return;
 	}
 	(void)fputs("To be done, in this order:\n", p->term->out);
+	for (int i = 0; i < page_count; i++)
+		row(p, arena_printf(p->arena, "%d.", i + 1), report_place_pages_text(p->arena, &pages[i]));
+	const char *boot = report_place_pages_boot(p->arena, p->place, pages, page_count);
+
+	if (boot)
+		row(p, "", arena_printf(p->arena, "or, as 1 GiB pages need memory in one piece, at boot: %s", boot));
 	for (int i = 0; i < count; i++)
-		row(p, arena_printf(p->arena, "%d.", i + 1), step_text(p, &order[i]));
+		row(p, arena_printf(p->arena, "%d.", page_count + i + 1), step_text(p, &order[i]));
 }
 
 static struct printing printing_of(struct arena *arena, const struct term *term, const struct report_place *place)

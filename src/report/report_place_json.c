@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Owns a plan as JSON. */
 #include "report_place.h"
+#include "report_place_pages.h"
 #include "text.h"
 
 static json_t *set_json(struct arena *arena, const struct cpuset *set)
@@ -125,9 +126,15 @@ static json_t *steps_json(struct arena *arena, const struct report_place *place)
 	static const char *const names[] = {
 	    [STEP_NONE] = "none", [STEP_REPIN] = "repin", [STEP_MOVE] = "move", [STEP_START] = "start"};
 	json_t *steps = json_array();
-	int count;
+	int count, page_count;
 	const struct report_place_order *order = report_place_order(arena, place, &count);
+	const struct report_place_pages *pages = report_place_pages(arena, place, &page_count);
 
+	for (int i = 0; i < page_count; i++)
+		json_array_append_new(steps,
+				      json_pack("{s:s, s:i, s:I, s:I, s:I}", "do", "reserve_pages", "node",
+						pages[i].os_node, "page_kib", (json_int_t)pages[i].page_kib, "more",
+						(json_int_t)pages[i].more, "total", (json_int_t)pages[i].total));
 	for (int i = 0; i < count; i++)
 		json_array_append_new(steps,
 				      json_pack("{s:o, s:s, s:o}", "vm",

@@ -145,9 +145,20 @@ static bool same_owner(const struct drawing *d, int cpu, int twin)
 	return (!a && !b) || text_equal(a, b);
 }
 
+/* Is a VM here? A group that has one is what a picture of VMs is looked at for. */
+static bool has_vm(const struct drawing *d, const struct layout_group *group)
+{
+	CPUSET_FOREACH (cpu, &group->cpus)
+		if (d->owners && d->owners->marks[cpu] && !text_equal(d->owners->marks[cpu], "h"))
+			return true;
+	return false;
+}
+
 /* Do two groups look alike but for their numbers? Marks are looks. */
 static bool look_alike(const struct drawing *d, const struct layout_group *one, const struct layout_group *other)
 {
+	if (has_vm(d, one) || has_vm(d, other))
+		return false;
 	const struct topology_l3 *a = one->l3 >= 0 ? &d->topology->l3s[one->l3] : NULL;
 	const struct topology_l3 *b = other->l3 >= 0 ? &d->topology->l3s[other->l3] : NULL;
 
@@ -196,10 +207,10 @@ static int64_t group_kib(const struct drawing *d, const struct layout_group *gro
 
 /*
  * Groups as "CCX 4  16-19,144-147", in columns, below a line that says what they are: "3 CCXs" or "3 more like it", and
- * the size of their L3. Where sizes differ each has its own.
+ * the size of their L3. Where sizes differ each has its own. In a picture of VMs "CCX 4  like CCX 1", of `twins`.
  */
 static struct block *group_list(const struct drawing *d, const char *what, const struct layout_group *const *groups,
-				int count, int width)
+				const struct layout_group *const *twins, int count, int width)
 {
 	struct block **entries = ARENA_ARRAY(d->arena, (size_t)count, struct block *);
 	struct block *list = block_new(d->arena, d->term);
@@ -219,13 +230,16 @@ static struct block *group_list(const struct drawing *d, const char *what, const
 	}
 	for (int i = 0; i < count; i++) {
 		entries[i] = block_new(d->arena, d->term);
-		block_add(entries[i], arena_printf(d->arena, "%s%*s  %s", names[i], widest - term_columns(names[i]), "",
-						   cpuset_format(d->arena, &groups[i]->cpus)));
+		block_add(entries[i], arena_printf(d->arena, "%s%*s  %s%s", names[i], widest - term_columns(names[i]),
+						   "", d->owners ? "like " : "",
+						   d->owners ? short_title(d, twins[i])
+							     : cpuset_format(d->arena, &groups[i]->cpus)));
 	}
 	if (same && kib > 0)
 		what =
 		    arena_printf(d->arena, "%s%s%s%s", what, dot(d), text_kib(d->arena, kib), count > 1 ? " each" : "");
-	block_add(list, arena_printf(d->arena, "%s:", what));
+	if (!d->owners)
+		block_add(list, arena_printf(d->arena, "%s:", what));
 	block_append(list, block_grid(d->arena, d->term, entries, count, width, 3));
 	return list;
 }
@@ -236,10 +250,13 @@ static struct block *folded_section(const struct drawing *d, const struct layout
 	struct block **boxes = ARENA_ARRAY(d->arena, (size_t)section->group_count, struct block *);
 	const struct layout_group **others =
 	    ARENA_ARRAY(d->arena, (size_t)section->group_count, const struct layout_group *);
+	const struct layout_group **twins =
+	    ARENA_ARRAY(d->arena, (size_t)section->group_count, const struct layout_group *);
 	int box_count = 0, other_count = 0;
 
 	for (int i = 0; i < section->group_count; i++) {
-		if (earlier_twin(d, section, i))
+		twins[other_count] = earlier_twin(d, section, i);
+		if (twins[other_count])
 			others[other_count++] = &section->groups[i];
 		else
 			boxes[box_count++] = group_box(d, section, &section->groups[i], width);
@@ -250,12 +267,13 @@ static struct block *folded_section(const struct drawing *d, const struct layout
 		block_append(block, group_list(d,
 					       arena_printf(d->arena, "and %d more like %s", other_count,
 							    box_count == 1 ? "it" : "these"),
-					       others, other_count, width));
+					       others, twins, other_count, width));
 	return block;
 }
 
-/* Does a section look like an earlier one of its package? Then a list of its groups is enough. */
-static bool is_repeated(const struct drawing *d, const struct layout_package *package, int at)
+/* The earlier section of the package that one looks like, or NULL. A list of its groups is enough then. */
+static const struct layout_section *earlier_section(const struct drawing *d, const struct layout_package *package,
+						    int at)
 {
 	const struct layout_section *section = &package->sections[at];
 
@@ -266,22 +284,28 @@ static bool is_repeated(const struct drawing *d, const struct layout_package *pa
 		for (int j = 0; alike && j < section->group_count; j++)
 			alike = look_alike(d, &earlier->groups[j], &section->groups[j]);
 		if (alike)
-			return true;
+			return earlier;
 	}
-	return false;
+	return NULL;
 }
 
-static struct block *listed_section(const struct drawing *d, const struct layout_section *section, int width)
+static struct block *listed_section(const struct drawing *d, const struct layout_section *section,
+				    const struct layout_section *earlier, int width)
 {
-	const struct layout_group **groups =
-	    ARENA_ARRAY(d->arena, (size_t)section->group_count, const struct layout_group *);
+	size_t count = (size_t)section->group_count;
+	const struct layout_group **groups = ARENA_ARRAY(d->arena, count, const struct layout_group *);
+	const struct layout_group **twins = ARENA_ARRAY(d->arena, count, const struct layout_group *);
 
-	for (int i = 0; i < section->group_count; i++)
+	for (size_t i = 0; i < count; i++) {
+		const struct layout_group *drawn = earlier_twin(d, earlier, (int)i);
+
 		groups[i] = &section->groups[i];
+		twins[i] = drawn ? drawn : &earlier->groups[i];
+	}
 	const char *what = arena_printf(d->arena, "%d %s%s", section->group_count, report_group_word(d->host),
 					section->group_count == 1 ? "" : "s");
 
-	return section->group_count ? group_list(d, what, groups, section->group_count, width)
+	return section->group_count ? group_list(d, what, groups, twins, section->group_count, width)
 				    : block_new(d->arena, d->term);
 }
 
@@ -300,7 +324,9 @@ static struct block *section_block(const struct drawing *d, const struct layout_
 
 	if (!d->folded)
 		return full_section(d, section, width);
-	return is_repeated(d, package, at) ? listed_section(d, section, width) : folded_section(d, section, width);
+	const struct layout_section *earlier = earlier_section(d, package, at);
+
+	return earlier ? listed_section(d, section, earlier, width) : folded_section(d, section, width);
 }
 
 /* ---- nodes and packages ---- */

@@ -93,3 +93,11 @@ int vm_feature(const struct vm_feature *features, int count, const char *name)
 			return features[i].on;
 	return -1;
 }
+
+bool vm_nic_uses_vhost(const struct vm_nic *nic)
+{
+	return (!nic->model || strstr(nic->model, "virtio")) && !text_equal(nic->driver, "qemu") &&
+	       !text_equal(nic->type, "user") && !text_equal(nic->type, "vhostuser") &&
+	       !text_equal(nic->type, "vhost-user") && !text_equal(nic->type, "hostdev") &&
+	       !text_equal(nic->type, "vdpa");
+}

@@ -294,6 +294,9 @@ struct cpuset vm_vcpu_cpus(const struct vm *vm);
 /* The guest's core (socket-major number) that vCPU `id` is a thread of, by the declared topology. */
 int vm_guest_core_of(const struct vm *vm, int id);
 
+/* Has each queue of this NIC a worker of vhost in the kernel? As far as is told: virtio, and nothing else serves it. */
+bool vm_nic_uses_vhost(const struct vm_nic *nic);
+
 /* State of a CPU feature or enlightenment: 1 on, 0 off, -1 not given. */
 int vm_feature(const struct vm_feature *features, int count, const char *name);
 

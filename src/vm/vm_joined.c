@@ -2,6 +2,8 @@
 /* Owns what is declared in vm_joined.h. */
 #include "vm_joined.h"
 
+#include <inttypes.h>
+
 #include "text.h"
 #include "vm_nic.h"
 
@@ -173,23 +175,63 @@ static void add_memory(const struct host *host, struct host_rows *rows, const st
 	add_text(rows, "Memory lies", *where ? where : NULL, vm->path);
 }
 
-static void add_vm(const struct host *host, struct host_rows *rows, const struct vm *vm)
+static const char *counted(struct arena *arena, int count, const char *word)
+{
+	return arena_printf(arena, "%d %s%s", count, word, count == 1 ? "" : "s");
+}
+
+/* "16: 2 sockets x 1 die x 4 cores x 2 threads" */
+static const char *vcpus_text(struct arena *arena, const struct vm *vm)
 {
 	const struct vm_cpu *cpu = &vm->cpu;
 
+	if (vm->vcpu_max < 1)
+		return NULL;
+	if (!cpu->topology_given)
+		return arena_printf(arena, "%d", vm->vcpu_max);
+	return arena_printf(arena, "%d: %s x %s x %s x %s", vm->vcpu_max, counted(arena, cpu->sockets, "socket"),
+			    counted(arena, cpu->dies, "die"), counted(arena, cpu->cores, "core"),
+			    counted(arena, cpu->threads, "thread"));
+}
+
+/* I/O threads by name or number with their CPUs, those of vhost together. */
+static void add_threads(struct host_rows *rows, const struct vm *vm)
+{
+	struct arena *arena = rows->arena;
+	struct cpuset vhosts = {0};
+	const char *text = "";
+
+	for (int i = 0; i < vm->iothread_count; i++) {
+		const struct vm_iothread *thread = &vm->iothreads[i];
+		const struct vm_set *set = thread->running.given ? &thread->running : &thread->pin;
+
+		text = arena_printf(arena, "%s%s%s%s%s", text, *text ? ", " : "",
+				    thread->name ? thread->name : arena_printf(arena, "%" PRId64, thread->id),
+				    set->given ? " on " : "", set->given ? cpuset_format(arena, &set->set) : "");
+	}
+	if (*text)
+		add_text(rows, "I/O threads", text, vm->path);
+	for (int i = 0; i < vm->vhost_count; i++)
+		if (vm->vhosts[i].running.given)
+			vhosts = cpuset_or(&vhosts, &vm->vhosts[i].running.set);
+	if (vm->vhost_count)
+		add_text(rows, "vhost",
+			 arena_printf(arena, "%s%s%s", counted(arena, vm->vhost_count, "worker"),
+				      cpuset_empty(&vhosts) ? "" : " on ", cpuset_format(arena, &vhosts)),
+			 vm->path);
+}
+
+static void add_vm(const struct host *host, struct host_rows *rows, const struct vm *vm)
+{
 	rows->section = vm->name ? vm->name : "Without a name";
 	add_text(rows, "State",
 		 vm->state == VM_STATE_RUNNING
 		     ? vm->pid ? arena_printf(rows->arena, "running, process %d", vm->pid) : "running"
 		     : "defined",
 		 vm->path);
-	add_text(rows, "vCPUs",
-		 vm->vcpu_max < 1      ? NULL
-		 : cpu->topology_given ? arena_printf(rows->arena, "%d: sockets %d, dies %d, cores %d, threads %d",
-						      vm->vcpu_max, cpu->sockets, cpu->dies, cpu->cores, cpu->threads)
-				       : arena_printf(rows->arena, "%d", vm->vcpu_max),
-		 vm->path);
+	add_text(rows, "vCPUs", vcpus_text(rows->arena, vm), vm->path);
 	add_pins(rows, vm);
+	add_threads(rows, vm);
 	add_memory(host, rows, vm);
 	for (int i = 0; i < vm->note_count; i++)
 		add_text(rows, "Remark", vm->notes[i].text, vm->path);

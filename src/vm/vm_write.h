@@ -29,7 +29,7 @@ struct vm_layout {
 	int cell_count;
 	const int *distances; /* cell_count rows of cell_count, as the host's nodes have them; NULL: not known */
 	int sockets, dies, cores, threads;
-	bool dies_are_l3s; /* each die has the vCPUs of one L3 group of the host, all of it */
+	bool dies_are_l3s; /* with the host's caches the guest's L3 groups are those that its vCPUs lie in */
 	bool amd;	   /* threads of a core need the CPU feature topoext there */
 };
 

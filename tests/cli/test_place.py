@@ -285,6 +285,54 @@ class Forms(Test):
         done = place("--new", "4vcpu", "--name", "web", "--plan")
         self.assertEqual(done.out, "To be done, in this order:\n  1.           web: with its next start\n")
 
+    def test_pages_that_are_missing_are_the_first_step(self):
+        words = ("--new", "96vcpu,512G,threads=2,pages=1G", "--name", "db")
+        done = place(*words, "--plan", host=TWO_SOCKETS)
+        steps = " ".join(done.out.split())
+        self.assertRegex(steps, r"1\. reserve 171 more pages of 1 GiB on node (\d): echo 171 > /sys/devices/system/node/"
+                                r"node\1/hugepages/hugepages-1048576kB/nr_hugepages 2\. ")
+        self.assertRegex(steps, r"at boot: hugepagesz=1G hugepages=\d:171,\d:171,\d:170 4\. db: with its next start$")
+        as_json = place(*words, "--json", host=TWO_SOCKETS).json()["steps"]
+        self.assertEqual([step["do"] for step in as_json], ["reserve_pages"] * 3 + ["start"])
+        self.assertEqual(sum(step["more"] for step in as_json[:3]), 512)
+        # 64 of 128 that are free, ordinary memory, and a BIOS that is not set: nothing to reserve.
+        for arguments in (["--new", "8vcpu,64G,pages=1G"], ["--new", "8vcpu,64G,pages=4K"],
+                          ["--new", "8vcpu,64G,pages=2M", "--what-if", "nps=2"]):
+            self.assertNotIn("reserve", place(*arguments, "--plan").out)
+
+    def test_a_vm_is_drawn_where_it_is_and_the_others_are_told_by_their_likes(self):
+        done = place("--new", "32vcpu,8G", "--name", "db", host=TWO_SOCKETS)
+        self.assertEqual(done.out.count("A A A A A A A A"), 4)
+        self.assertRegex(done.out, r"CCX 5  like CCX 4\b")
+        self.assertRegex(done.out, r"CCX 8  like CCX 4\b")
+        self.assertNotIn("like these", done.out)
+
+    def test_the_only_node_is_not_named_to_who_names_none(self):
+        plain = domain()
+        bound = plain.replace("<os>", "<numatune><memory mode='strict' nodeset='0'/></numatune><os>")
+        for text, host, there in ((plain, EPYC, False), (bound, EPYC, True), (plain, TWO_SOCKETS, True)):
+            with self.subTest(host=host, there=there):
+                done = place("--file", "-", "--format", "xml", host=host, stdin=text)
+                self.assert_code(done, 0)
+                self.assertEqual("numatune" in done.out, there)
+        line = "qemu-system-x86_64 -name a -enable-kvm -cpu host -smp 8 -m 16G"
+        self.assertNotIn("memory-backend", place("--file", "-", "--format", "qemu", stdin=line).out)
+
+    def test_caches_of_the_host_stay_where_they_are_true(self):
+        text = domain(6).replace("</topology>", "").replace("<feature", "<cache mode='passthrough'/><feature")
+        inside = place("--file", "-", "--format", "xml", host=TWO_SOCKETS, stdin=text)  # three of eight cores
+        self.assertIn("<cache mode='passthrough'/>", inside.out)
+        text = domain(12).replace("<feature", "<cache mode='passthrough'/><feature")
+        over_two = place("--file", "-", "--format", "xml", stdin=text)  # twice three of four cores
+        self.assertIn("<cache mode='emulate' level='3'/>", over_two.out)
+
+    def test_vhost_workers_that_are_too_many_are_told(self):
+        text = domain().replace("<devices>", "<devices><interface type='bridge'><source bridge='br0'/><model type='virtio'/>"
+                                             "<driver queues='8'/></interface>")
+        done = " ".join(place("--file", "-", stdin=text).out.split())
+        self.assertIn("its 8 vhost workers are more than these 2 CPUs", done)
+        self.assertNotIn("vhost workers are", place("--file", "-", stdin=text.replace("queues='8'", "queues='2'")).out)
+
     def test_new_xml_reads_back_as_the_plan(self):
         for words, host in (("16vcpu,16G,threads=2", EPYC), ("96vcpu,64G,threads=2,pages=4K", TWO_SOCKETS),
                             ("6vcpu,8G,threads=1", EPYC)):

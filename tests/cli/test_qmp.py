@@ -151,6 +151,8 @@ class Qmp(Test):
             self.skipTest("this QEMU names its threads whatever it is told")
         self.assertNotIn("remark", rows)
         self.assertEqual(rows["vCPUs may run on"], [text_of(cpus)])
+        self.assertEqual(rows["vCPUs"], ["2"])
+        self.assertEqual(rows["I/O threads"], [f"io1 on {text_of(cpus)}"])
         for thread in self.ask("query-cpus-fast"):
             os.sched_setaffinity(thread["thread-id"], cpus[:1])
         self.assertEqual(self.rows("real")["vCPUs may run on"], [str(cpus[0])])

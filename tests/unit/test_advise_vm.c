@@ -413,6 +413,7 @@ static const struct vm_case node_cases[] = {
     {"vm.crosses-nodes", VM_SILENT, NULL, NULL, NULL, {ON_BOTH_NODES, CELLS("0-3", "4-7")}},
     {"vm.bound-but-floating", ADVISE_ADVICE, "node 0", NULL, NULL, {NO_PINS}},
     {"vm.bound-but-floating", VM_SILENT, NULL, NULL, NULL, {NO_PINS, NO_MEMORY_NODES}},
+    {"vm.bound-but-floating", VM_SILENT, NULL, NULL, NULL, {NO_PINS, CELLS("0-3", "4-7")}}, /* of cells that is said */
     {"vm.memory-unbound", ADVISE_ADVICE, "node 0", NULL, NULL, {NO_MEMORY_NODES}},
     {"vm.memory-unbound", VM_SILENT, NULL, NULL, NULL, {NO_MEMORY_NODES, NO_PINS}},
     {"vm.balanced-in-vain", ADVISE_ADVICE, "node 0", balancing, NULL, {{NULL, NULL}}},
@@ -449,6 +450,12 @@ static const struct vm_case cell_cases[] = {
      {ON(0, 16, 8, 24, 1, 17, 9, 25), CELLS("0-3", "4-7")}},
     {"vm.cell-over-nodes", VM_SILENT, NULL, NULL, NULL, {ON_BOTH_NODES, CELLS("0-3", "4-7")}},
     {"vm.cells-unbacked", ADVISE_ADVICE, "2 cells", NULL, NULL, {NO_PINS, CELLS("0-3", "4-7")}},
+    {"vm.cells-unbacked",
+     VM_SILENT,
+     NULL,
+     NULL,
+     NULL,
+     {NO_PINS, CELLS("0-3", "4-7"), {"nodeset='0'/>", "nodeset='0,5'/>"}}},
     {"vm.cells-on-nodes", ADVISE_GOOD, NULL, NULL, NULL, {ON_BOTH_NODES, CELLS("0-3", "4-7"), MEMNODES("0", "1")}},
 };
 

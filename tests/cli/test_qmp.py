@@ -99,7 +99,7 @@ class Qmp(Test):
         process = self.fake([cpu, cpu, cpu])
         rows = self.rows("faked")
         self.assertEqual(rows["vCPUs may run on"], [str(cpu)])
-        self.assertNotIn("remark", rows)
+        self.assertNotIn("Remark", rows)
         # Nothing else was asked, and the connection is gone.
         process.kill()
         self.assertEqual(process.stdout.read().split(), ["qmp_capabilities", "query-cpus-fast", "query-iothreads"])
@@ -112,7 +112,7 @@ class Qmp(Test):
             before = time.monotonic()
             rows = self.rows("faked")
             self.assertLess(time.monotonic() - before, 1.5)
-            self.assertIn("its monitor (QMP) serves another client", rows["remark"][0])
+            self.assertIn("its monitor (QMP) serves another client", rows["Remark"][0])
             # Its client was not disturbed.
             client.sendall(b'{"execute": "qmp_capabilities"}\n')
             self.assertIn(b"return", client.recv(4096))
@@ -122,7 +122,7 @@ class Qmp(Test):
         before = time.monotonic()
         rows = self.rows("faked")
         self.assertLess(time.monotonic() - before, 5)
-        self.assertIn("its monitor (QMP) does not answer", rows["remark"][0])
+        self.assertIn("its monitor (QMP) does not answer", rows["Remark"][0])
 
     @unittest.skipUnless(shutil.which("setpriv") and os.geteuid() == 0, "only root can be somebody else")
     def test_other_users_are_told(self):
@@ -149,7 +149,7 @@ class Qmp(Test):
         names = {Path(f"/proc/{process.pid}/task/{tid}/comm").read_text() for tid in os.listdir(f"/proc/{process.pid}/task")}
         if any(name.startswith("CPU ") for name in names):
             self.skipTest("this QEMU names its threads whatever it is told")
-        self.assertNotIn("remark", rows)
+        self.assertNotIn("Remark", rows)
         self.assertEqual(rows["vCPUs may run on"], [text_of(cpus)])
         self.assertEqual(rows["vCPUs"], ["2"])
         self.assertEqual(rows["I/O threads"], [f"io1 on {text_of(cpus)}"])

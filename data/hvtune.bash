@@ -8,7 +8,7 @@ _hvtune_knobs() {
 
 _hvtune() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check show explain lint place set apply fix undo status knobs capture help" options
+    local commands="check show explain lint place set apply fix confirm undo status knobs capture help" options
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
@@ -24,7 +24,8 @@ _hvtune() {
         options="--new --name --count --file --policy --repin --move --max-excess --even --smt --reserve --what-if"
         options+=" --format --plan --apply --host --connect --json --svg --timing --help"
         ;;
-    set | apply | fix) options="--yes --dry-run --accept-risk --settle --host --json --help" ;;
+    set | apply | fix) options="--yes --dry-run --accept-risk --no-trial --settle --host --json --help" ;;
+    confirm) options="--wait --host --json --help" ;;
     undo) options="--all --host --json --help" ;;
     status | knobs) options="--host --json --help" ;;
     capture) options="--output --force --host --timing --help" ;;

@@ -40,6 +40,7 @@ int change_open(const struct cli *cli, struct knob_machine *ret)
 		root = "/";
 	if (knob_machine_open(root, NULL, ret, &err) < 0)
 		return cli_fail(&err);
+	ret->no_trial = cli_given(cli, OPTION_NO_TRIAL);
 	if (sys_has_dir(ret->sys, "/sys") || sys_has_dir(ret->sys, "/proc"))
 		return 0;
 	knob_machine_close(ret);

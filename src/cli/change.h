@@ -13,7 +13,8 @@
 #include "knob_plan.h"
 
 /* Options that every command with a plan takes. */
-#define CHANGE_OPTIONS OPTION_YES, OPTION_DRY_RUN, OPTION_ACCEPT_RISK, OPTION_SETTLE, OPTION_ROOT, OPTION_JSON
+#define CHANGE_OPTIONS                                                                                                 \
+	OPTION_YES, OPTION_DRY_RUN, OPTION_ACCEPT_RISK, OPTION_NO_TRIAL, OPTION_SETTLE, OPTION_ROOT, OPTION_JSON
 
 /*
  * Open the machine of --host (a directory), or this one. 0, or an exit code after printing why not: an archive cannot

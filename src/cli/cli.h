@@ -50,6 +50,8 @@ enum cli_option_id {
 	OPTION_EVERY,
 	OPTION_ROOT,
 	OPTION_CONNECT,
+	OPTION_NO_TRIAL,
+	OPTION_WAIT,
 	OPTION_COUNT,
 };
 
@@ -117,6 +119,7 @@ void cli_print_timing(const struct cli *cli, const struct host *host);
 int cmd_apply(struct cli *cli);
 int cmd_capture(struct cli *cli);
 int cmd_check(struct cli *cli);
+int cmd_confirm(struct cli *cli);
 int cmd_explain(struct cli *cli);
 int cmd_fix(struct cli *cli);
 int cmd_knobs(struct cli *cli);

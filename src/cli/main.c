@@ -144,10 +144,10 @@ static int unknown_command(const struct cli *cli, const char *name)
 /* Of what there is only one, a second is a slip that would silently win. */
 static bool is_given_once(enum cli_option_id id)
 {
-	static const enum cli_option_id once[] = {OPTION_HOST,	 OPTION_OUTPUT,	    OPTION_SVG,	    OPTION_KIND,
-						  OPTION_MIN,	 OPTION_NAME,	    OPTION_COPIES,  OPTION_POLICY,
-						  OPTION_SMT,	 OPTION_MAX_EXCESS, OPTION_RESERVE, OPTION_WHAT_IF,
-						  OPTION_FORMAT, OPTION_ROOT,	    OPTION_SETTLE,  OPTION_CONNECT};
+	static const enum cli_option_id once[] = {
+	    OPTION_HOST,   OPTION_OUTPUT, OPTION_SVG,	 OPTION_KIND,	    OPTION_MIN,	    OPTION_NAME,
+	    OPTION_COPIES, OPTION_POLICY, OPTION_SMT,	 OPTION_MAX_EXCESS, OPTION_RESERVE, OPTION_WHAT_IF,
+	    OPTION_FORMAT, OPTION_ROOT,	  OPTION_SETTLE, OPTION_CONNECT,    OPTION_WAIT};
 
 	for (size_t i = 0; i < ARRAY_SIZE(once); i++)
 		if (once[i] == id)

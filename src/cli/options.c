@@ -52,6 +52,8 @@ const struct cli_option cli_options[] = {
     {OPTION_YES, "yes", 'y', NULL, "apply without asking"},
     {OPTION_DRY_RUN, "dry-run", 'n', NULL, "print the plan and change nothing"},
     {OPTION_ACCEPT_RISK, "accept-risk", 0, NULL, "open the security hole that the plan names, without typing its name"},
+    {OPTION_NO_TRIAL, "no-trial", 0, NULL, "change the default boot entry at once, without a trial boot"},
+    {OPTION_WAIT, "wait", 0, "SECONDS", "wait so long for what is still to come up (0)"},
     {OPTION_SETTLE, "settle", 0, "SECONDS",
      "look again so long after the last write whether the values stay (2; 0 with --host)"},
     {OPTION_ROOT, "host", 'H', "DIRECTORY",
@@ -76,6 +78,7 @@ static const enum cli_option_id capture_options[] = {OPTION_OUTPUT, OPTION_FORCE
 
 static const enum cli_option_id set_options[] = {CHANGE_OPTIONS, 0};
 static const enum cli_option_id knobs_options[] = {OPTION_ROOT, OPTION_JSON, 0};
+static const enum cli_option_id confirm_options[] = {OPTION_WAIT, OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id undo_options[] = {OPTION_EVERY, OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id status_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 
@@ -120,6 +123,11 @@ const struct cli_command cli_commands[] = {
      "not "
      "there needs nothing; one that no setting puts right is refused with what to do by hand.",
      set_options, cmd_fix, CODES_CHANGE},
+    {"confirm", "", "make the line of a trial boot the default",
+     "Looks at a trial boot that has come up: is the kernel's line the one that was asked for, has it done what it was "
+     "to do, does no other unit fail than before, do the VMs run that start with the host. If all is well, the words "
+     "become part of the default line; otherwise the next boot has the old one.",
+     confirm_options, cmd_confirm, "0 confirmed, 1 not confirmed, 2 usage, 3 could not"},
     {"undo", "[ID]", "put back what was changed",
      "Puts back the newest change, the change ID or --all, after a crash or a reboot too. What someone else has set "
      "since is left alone and told.",

@@ -20,6 +20,7 @@ struct knob_machine {
 	void *libvirt;		 /* private to knob_libvirt*.c; NULL until it is needed */
 	struct sys_bus *bus;	 /* see knob_bus.h; NULL until it is needed */
 	const char *bus_address; /* NULL: the system's bus */
+	bool no_trial;		 /* knobs of the next boot change the default entry at once, without a trial boot */
 };
 
 /*
@@ -31,6 +32,7 @@ void knob_machine_close(struct knob_machine *machine); /* also for CLEANUP() */
 
 struct knob;
 struct knob_following;
+struct knob_point;
 
 /* How a point is read and written. */
 struct knob_actuator {
@@ -46,6 +48,12 @@ struct knob_actuator {
 	bool (*same)(const char *a, const char *b);
 	/* Remove what a set() that was killed may have left beside the point. NULL: it leaves nothing. */
 	int (*tidy)(struct knob_machine *machine, const char *where, struct err *err);
+	/*
+	 * Make what was written act, once after all points of a change were written or put back ("update-grub"); also
+	 * when nothing had to be put back, since a change may have been cut short before it. `points` are all points
+	 * of the change, also those of other actuators. NULL: nothing to do.
+	 */
+	int (*settle)(struct knob_machine *machine, const struct knob_point *points, size_t count, struct err *err);
 };
 
 struct knob_point {

@@ -27,6 +27,23 @@ int knob_begin_work(struct knob_machine *machine, struct knob_journal *ret, stru
 	return r < 0 ? r : knob_journal_read(machine, ret, err);
 }
 
+int knob_settle(struct knob_machine *machine, const struct knob_point *points, size_t count, struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < count; i++) {
+		const struct knob_actuator *actuator = points[i].knob ? points[i].knob->actuator : NULL;
+		bool done = false;
+
+		if (!actuator || !actuator->settle)
+			continue;
+		for (size_t j = 0; j < i; j++)
+			done = done || (points[j].knob && points[j].knob->actuator == actuator);
+		r = done ? 0 : actuator->settle(machine, points, count, err);
+	}
+	return r;
+}
+
 struct applying {
 	struct knob_machine *machine;
 	const struct knob_plan *plan;
@@ -196,6 +213,8 @@ static int write_and_verify(struct applying *applying, struct err *err)
 {
 	int r = write_all_steps(applying, err);
 
+	if (r == 0)
+		r = knob_settle(applying->machine, applying->plan->points.items, applying->plan->points.count, err);
 	if (r == 0)
 		r = verify(applying, "and at once", err);
 	if (r == 0)

@@ -14,6 +14,9 @@ void knob_report_add(struct knob_machine *machine, struct knob_report *report, c
 int knob_put_back(struct knob_machine *machine, struct knob_change *change, struct knob_report *report,
 		  struct err *err);
 
+/* What the actuators of these points have to do after they were written or put back, each once. */
+int knob_settle(struct knob_machine *machine, const struct knob_point *points, size_t count, struct err *err);
+
 /* Lock the machine and read its journal. */
 int knob_begin_work(struct knob_machine *machine, struct knob_journal *ret, struct err *err);
 

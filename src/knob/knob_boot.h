@@ -53,6 +53,7 @@ struct knob_boot_command {
 	const char *const *argv; /* ends with NULL; argv[0] is looked up in /usr/sbin, /usr/bin, /sbin, /bin */
 	const char *const *undo; /* when the plan is taken back; NULL: argv once more, after the files are back */
 	bool before;		 /* runs before the files are written, and before they are put back */
+	bool makes;		 /* makes anew what boots, from whole files: of several plans once is enough */
 	const char *why;	 /* half a sentence for the plan: "so that GRUB's menu has the new line" */
 };
 
@@ -95,7 +96,7 @@ struct knob_boot_loader {
 	const char *grub_cfg;	 /* GRUB's generated menu, or NULL */
 	const char *grub_env;	 /* GRUB's environment block, or NULL */
 	const char *grub_prefix; /* "grub" or "grub2", as the commands begin; NULL without GRUB */
-	const char *no_trial;	 /* NULL: a trial boot is possible; else the reason why not, a whole sentence */
+	const char *no_trial;	 /* NULL: a trial boot is possible; else why not, a sentence without its full stop */
 };
 
 /* Tell the loader of a host from its files. Never fails: not to know is an answer. Texts live in the host's arena. */
@@ -121,6 +122,24 @@ int knob_boot_configured(struct host *host, const struct knob_boot_loader *loade
 
 /* Do the words of a line hold what is asked? */
 bool knob_boot_line_has(struct arena *arena, const char *line, const struct knob_boot_change *change);
+
+/*
+ * What a word of the line is set to: of NAME the value, "present" for a bare word, "absent" without one; of
+ * "hugepages.SIZE" the pages. The form in which boot knobs name values; never NULL.
+ */
+const char *knob_boot_value(struct arena *arena, const char *line, const char *name);
+
+/* The change that gives the word that value, in the same form. Texts are not copied. */
+struct knob_boot_change knob_boot_change_of(const char *name, const char *value);
+
+/* Is the change one that makes words of a kernel line? -EINVAL with a clear text. */
+int knob_boot_change_check(const struct knob_boot_change *change, struct err *err);
+
+/* May words of this name stand several times, each for itself (console=)? Then the name has no one value. */
+bool knob_boot_may_repeat(const char *name);
+
+/* The program that makes what boots anew from changed files, or NULL where the files are what boots. */
+const char *const *knob_boot_maker(struct arena *arena, const struct knob_boot_loader *loader);
 
 /* ---- a trial boot ---- */
 

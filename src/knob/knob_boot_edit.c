@@ -71,13 +71,11 @@ static struct boot_anchor new_assignment(struct arena *arena, const struct boot_
 
 bool boot_snippet_is_empty(const struct boot_file *file)
 {
-	const char *text = file->text;
+	size_t head = strlen(snippet_head) - 1; /* a last word goes with the blank before it */
 
-	if (!text_equal(file->path, BOOT_OWN_SNIPPET) || !file->exists || !text_starts(text, snippet_head))
+	if (!text_equal(file->path, BOOT_OWN_SNIPPET) || !file->exists || strncmp(file->text, snippet_head, head) != 0)
 		return false;
-	text += strlen(snippet_head);
-	text += strspn(text, " ");
-	return text_equal(text, "\"\n");
+	return text_equal(file->text + head + strspn(file->text + head, " "), "\"\n");
 }
 
 int boot_read_shell(const struct boot_table *table, const struct boot_where *where, struct boot_line *ret,

@@ -103,9 +103,6 @@ struct boot_words {
 
 void boot_words_cut(const struct boot_line *line, struct boot_words *ret);
 
-/* Is the change one that makes words? -EINVAL with a clear text. */
-int boot_change_check(const struct knob_boot_change *change, struct err *err);
-
 /* Carry out changes on words. -EINVAL, -ENOTSUP with the file and line. */
 int boot_words_change(const struct boot_line *line, struct boot_words *words, const struct knob_boot_change *changes,
 		      size_t count, struct err *err);
@@ -128,6 +125,8 @@ int boot_pages_change(const struct boot_line *line, struct boot_words *words, co
 		      struct err *err);
 /* Huge pages by size as the words ask for them, as one text to compare: "2048 kB: 512, 1048576 kB: 0:8,1:8". */
 const char *boot_pages_text(struct arena *arena, const struct boot_words *words, const char *but_size);
+/* The pages asked for of one size; `none` where there are none. */
+const char *boot_pages_of(struct arena *arena, const struct boot_words *words, const char *size, const char *none);
 bool boot_pages_have(struct arena *arena, const struct boot_words *words, const char *size, const char *pages);
 
 /* A new word at the end, or replace the text of one. */
@@ -197,8 +196,9 @@ int boot_env_fit(struct arena *arena, const struct boot_file *before, const char
 
 void boot_plan_file(struct arena *arena, struct knob_boot_plan *plan, const struct boot_file *before,
 		    const struct boot_file *after);
+enum boot_when { BOOT_FIRST, BOOT_THEN, BOOT_MAKE };
 /* `argv` and `undo` end with NULL and are copied; `undo` may be NULL. */
-void boot_plan_command(struct arena *arena, struct knob_boot_plan *plan, bool before, const char *why,
+void boot_plan_command(struct arena *arena, struct knob_boot_plan *plan, enum boot_when when, const char *why,
 		       const char *const *argv, const char *const *undo);
 void boot_plan_note(struct arena *arena, struct knob_boot_plan *plan, const char *format, ...) PRINTF_LIKE(3, 4);
 
@@ -214,7 +214,7 @@ int boot_find_defaults(struct boot_table *table, const struct knob_boot_loader *
 
 /* ---- knob_boot_oneshot.c ---- */
 
-/* Why this host cannot start an entry for once, as a whole sentence; NULL when it can. */
+/* Why this host cannot start an entry for once, as a sentence without its full stop; NULL when it can. */
 const char *boot_no_trial(struct host *host, const struct knob_boot_loader *loader);
 /* A variable of the boot loader interface of systemd ("LoaderEntrySelected"), or NULL. */
 const char *boot_loader_variable(struct host *host, struct arena *arena, const char *name);

@@ -166,6 +166,17 @@ bool boot_pages_have(struct arena *arena, const struct boot_words *words, const 
 	return pages ? pool && text_equal(pool->word->value, pages) : !pool;
 }
 
+const char *boot_pages_of(struct arena *arena, const struct boot_words *words, const char *size, const char *none)
+{
+	struct host_cmdline cmdline = as_cmdline(arena, words, NULL);
+	struct hugewords found;
+
+	hugewords_parse(arena, &cmdline, true, NULL, &found);
+	const struct hugeword_pool *pool = hugewords_pool(&found, size_kib(size));
+
+	return pool ? pool->word->value : none;
+}
+
 /* The size word that `count` counts for, when no other word depends on it; else NULL. */
 static struct boot_word *own_size_word(struct boot_words *words, const size_t *index,
 				       const struct host_cmdline *cmdline, const struct cmdline_word *count)

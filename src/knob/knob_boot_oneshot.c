@@ -41,11 +41,10 @@ static const char *why_not_device(struct host *host, const char *device, const c
 		kind = "a logical volume or an encrypted device";
 	else if (text_starts(device, "/dev/md"))
 		kind = "a software RAID";
-	return kind
-		   ? arena_printf(host->arena,
-				  "GRUB cannot write to %s (%s is on %s), so it would start the trial again and again.",
-				  device, dir, kind)
-		   : NULL;
+	return kind ? arena_printf(host->arena,
+				   "GRUB cannot write to %s (%s is on %s), so it would start the trial again and again",
+				   device, dir, kind)
+		    : NULL;
 }
 
 /* Is `path` at or below `mount`? */
@@ -94,14 +93,14 @@ static const char *why_not_grub(struct host *host, const struct knob_boot_loader
 	if (text_equal(path, "/boot/efi"))
 		dir = path;
 	if (!find_mount(host, dir, &device, &type))
-		return arena_printf(host->arena, "What %s lies on is not known, and so whether GRUB can write there.",
+		return arena_printf(host->arena, "What %s lies on is not known, and so whether GRUB can write there",
 				    dir);
 	/* SUSE's GRUB keeps the block in the header of btrfs, and writes there. */
 	if (text_equal(type, "btrfs") && env->state == SYS_VALUE && strstr(env->data, "\nenv_block="))
 		return NULL;
 	if (is_unwritable_type(type))
 		return arena_printf(
-		    host->arena, "GRUB cannot write to %s (%s is on it), so it would start the trial again and again.",
+		    host->arena, "GRUB cannot write to %s (%s is on it), so it would start the trial again and again",
 		    type, dir);
 	return why_not_device(host, device, dir);
 }
@@ -125,7 +124,7 @@ const char *boot_no_trial(struct host *host, const struct knob_boot_loader *load
 {
 	switch (loader->kind) {
 	case KNOB_BOOT_UNKNOWN:
-		return "Which boot loader this host has cannot be told.";
+		return "Which boot loader this host has cannot be told";
 	case KNOB_BOOT_GRUB_DEBIAN:
 	case KNOB_BOOT_GRUB_OTHER:
 	case KNOB_BOOT_GRUB_BLS:
@@ -133,14 +132,14 @@ const char *boot_no_trial(struct host *host, const struct knob_boot_loader *load
 	case KNOB_BOOT_SYSTEMD:
 	case KNOB_BOOT_SDBOOTUTIL:
 		if (!loader->entries)
-			return "The directory of the loader's entries is not mounted.";
+			return "The directory of the loader's entries is not mounted";
 		return boot_loader_variable(host, host->arena, "LoaderInfo")
 			   ? NULL
 			   : "The running loader tells nothing of itself in EFI variables (LoaderInfo), so it cannot "
 			     "be "
-			     "told to take an entry for once.";
+			     "told to take an entry for once";
 	case KNOB_BOOT_UKI:
-		return "A unified kernel image carries its line in itself: there is no second entry with another line.";
+		return "A unified kernel image carries its line in itself: there is no second entry with another line";
 	case KNOB_BOOT_PROXMOX_GRUB:
 	case KNOB_BOOT_PROXMOX_SDBOOT:
 		return "The boot partitions of proxmox-boot-tool are not mounted, and its tool has no entry for one "
@@ -148,7 +147,7 @@ const char *boot_no_trial(struct host *host, const struct knob_boot_loader *load
 	case KNOB_BOOT_OSTREE:
 		return "rpm-ostree makes a changed line the default at once; the deployment before stays in the menu, "
 		       "and "
-		       "rpm-ostree rollback goes back to it.";
+		       "rpm-ostree rollback goes back to it";
 	}
 	return NULL;
 }

@@ -41,15 +41,18 @@ static const char *const *copy_arguments(struct arena *arena, const char *const 
 	return argv ? copy : NULL;
 }
 
-void boot_plan_command(struct arena *arena, struct knob_boot_plan *plan, bool before, const char *why,
+void boot_plan_command(struct arena *arena, struct knob_boot_plan *plan, enum boot_when when, const char *why,
 		       const char *const *argv, const char *const *undo)
 {
 	struct knob_boot_command *larger = ARENA_ARRAY(arena, plan->command_count + 1, struct knob_boot_command);
 
 	if (plan->command_count)
 		memcpy(larger, plan->commands, plan->command_count * sizeof(*larger));
-	larger[plan->command_count++] = (struct knob_boot_command){
-	    .argv = copy_arguments(arena, argv), .undo = copy_arguments(arena, undo), .before = before, .why = why};
+	larger[plan->command_count++] = (struct knob_boot_command){.argv = copy_arguments(arena, argv),
+								   .undo = copy_arguments(arena, undo),
+								   .before = when == BOOT_FIRST,
+								   .makes = when == BOOT_MAKE,
+								   .why = why};
 	plan->commands = larger;
 }
 
@@ -206,8 +209,8 @@ static void plan_env(const struct boot_table *table, const struct knob_boot_load
 	const char *const argv[] = {tool, loader->grub_env, "set", arena_printf(arena, "kernelopts=%s", after), NULL};
 	const char *const undo[] = {tool, loader->grub_env, "set", arena_printf(arena, "kernelopts=%s", before), NULL};
 
-	boot_plan_command(arena, plan, false, "since the loader entries take the line from GRUB's environment", argv,
-			  undo);
+	boot_plan_command(arena, plan, BOOT_THEN, "since the loader entries take the line from GRUB's environment",
+			  argv, undo);
 }
 
 static bool plan_files(struct boot_table *table, const struct knob_boot_loader *loader, struct knob_boot_plan *plan)
@@ -257,25 +260,59 @@ static int check_tuned(const struct boot_table *table, const struct knob_boot_ch
 
 /* ---- loaders ---- */
 
+const char *const *knob_boot_maker(struct arena *arena, const struct knob_boot_loader *loader)
+{
+	static const char *const update_grub[] = {"update-grub", NULL};
+	static const char *const install[] = {"kernel-install", "add-all", NULL};
+	static const char *const refresh[] = {"proxmox-boot-tool", "refresh", NULL};
+	static const char *const update[] = {"sdbootutil", "update-all-entries", NULL};
+	const char **make;
+
+	switch (loader->kind) {
+	case KNOB_BOOT_GRUB_DEBIAN:
+		return update_grub;
+	case KNOB_BOOT_GRUB_OTHER:
+		make = ARENA_ARRAY(arena, 4, const char *);
+		make[0] = arena_printf(arena, "%s-mkconfig", loader->grub_prefix);
+		make[1] = "-o";
+		make[2] = loader->grub_cfg;
+		return make;
+	case KNOB_BOOT_UKI:
+		return install;
+	case KNOB_BOOT_SDBOOTUTIL:
+		return update;
+	case KNOB_BOOT_PROXMOX_GRUB:
+	case KNOB_BOOT_PROXMOX_SDBOOT:
+		return refresh;
+	case KNOB_BOOT_UNKNOWN:
+	case KNOB_BOOT_GRUB_BLS:
+	case KNOB_BOOT_SYSTEMD:
+	case KNOB_BOOT_OSTREE:
+		break;
+	}
+	return NULL;
+}
+
+static void plan_maker(const struct boot_table *table, const struct knob_boot_loader *loader,
+		       struct knob_boot_plan *plan)
+{
+	boot_plan_command(table->arena, plan, BOOT_MAKE,
+			  loader->grub_env ? "so that GRUB's menu has the new line"
+					   : "so that what boots is made anew with the line",
+			  knob_boot_maker(table->arena, loader), NULL);
+}
+
 static int plan_defaults(struct boot_table *table, const struct knob_boot_loader *loader,
 			 const struct knob_boot_change *changes, size_t count, struct knob_boot_plan *plan,
 			 struct err *err)
 {
-	const char *const update[] = {"update-grub", NULL};
-	const char *const refresh[] = {"proxmox-boot-tool", "refresh", NULL};
-	const char *const make[] = {arena_printf(table->arena, "%s-mkconfig", loader->grub_prefix), "-o",
-				    loader->grub_cfg, NULL};
 	struct boot_where where = {.env = BOOT_NO_FILE};
 	int r = boot_find_defaults(table, loader, &where, err);
 
 	if (r == 0)
 		r = boot_edit(table, &where, changes, count, err);
 	if (r == 0 && plan_files(table, loader, plan))
-		boot_plan_command(table->arena, plan, false, "so that GRUB's menu has the new line",
-				  loader->kind == KNOB_BOOT_GRUB_DEBIAN	   ? update
-				  : loader->kind == KNOB_BOOT_PROXMOX_GRUB ? refresh
-									   : make,
-				  NULL);
+		plan_maker(table, loader, plan);
 	return r;
 }
 
@@ -314,12 +351,8 @@ static int plan_kernel_line(struct boot_table *table, const struct knob_boot_loa
 			    const struct knob_boot_change *changes, size_t count, struct knob_boot_plan *plan,
 			    struct err *err)
 {
-	static const char *const install[] = {"kernel-install", "add-all", NULL};
-	static const char *const refresh[] = {"proxmox-boot-tool", "refresh", NULL};
-	static const char *const update[] = {"sdbootutil", "update-all-entries", NULL};
-	bool proxmox = loader->kind == KNOB_BOOT_PROXMOX_SDBOOT;
 	struct boot_where where = {.env = BOOT_NO_FILE};
-	int r = find_kernel_line(table, proxmox, true, &where, err);
+	int r = find_kernel_line(table, loader->kind == KNOB_BOOT_PROXMOX_SDBOOT, true, &where, err);
 	const struct boot_file made = r == 0 ? table->files[where.file] : (struct boot_file){.path = ""};
 
 	if (r == 0)
@@ -328,11 +361,11 @@ static int plan_kernel_line(struct boot_table *table, const struct knob_boot_loa
 	if (r == 0 && !differs(&made, &table->files[where.file]))
 		table->files[where.file] = table->before[where.file];
 	if (r == 0 && plan_files(table, loader, plan))
-		boot_plan_command(table->arena, plan, false, "so that what boots is made anew with the line",
-				  proxmox				 ? refresh
-				  : loader->kind == KNOB_BOOT_SDBOOTUTIL ? update
-									 : install,
-				  NULL);
+		plan_maker(table, loader, plan);
+	if (r == 0 && plan->file_count && !table->before[where.file].exists)
+		boot_plan_note(table->arena, plan,
+			       "There was no %s: it is made of the line that runs, and stays when this is undone.",
+			       table->files[where.file].path);
 	if (r == 0 && loader->kind == KNOB_BOOT_UKI && plan->command_count)
 		boot_plan_note(table->arena, plan, "kernel-install knows add-all from systemd 255 on.");
 	return r;
@@ -375,7 +408,7 @@ static int plan_ostree(struct boot_table *table, const struct knob_boot_change *
 		}
 	}
 	if (r == 0 && used > 2)
-		boot_plan_command(arena, plan, false, "since rpm-ostree keeps the line with each deployment", argv,
+		boot_plan_command(arena, plan, BOOT_THEN, "since rpm-ostree keeps the line with each deployment", argv,
 				  undo);
 	return r;
 }
@@ -389,7 +422,7 @@ int knob_boot_plan_default(struct host *host, const struct knob_boot_loader *loa
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < count; i++)
-		r = boot_change_check(&changes[i], err);
+		r = knob_boot_change_check(&changes[i], err);
 	if (r == 0)
 		r = check_tuned(table, changes, count, err);
 	if (r < 0)

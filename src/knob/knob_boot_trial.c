@@ -72,17 +72,6 @@ static int trial_line(const struct boot_line *line, const struct knob_boot_chang
 	return r;
 }
 
-bool knob_boot_line_has(struct arena *arena, const char *line, const struct knob_boot_change *change)
-{
-	const struct boot_file file = {.path = "line", .text = line, .size = strlen(line), .exists = true};
-	struct boot_line plain = {.arena = arena, .files = &file};
-	struct boot_words words;
-
-	boot_line_put_span(&plain, 0, 0, file.size, BOOT_PLAIN);
-	boot_words_cut(&plain, &words);
-	return boot_words_have(&words, change);
-}
-
 /* ---- GRUB's menu ---- */
 
 /* The entry of GRUB's menu that is the default now. */
@@ -184,7 +173,7 @@ static void choose_by_grub(struct arena *arena, const struct knob_boot_loader *l
 	const char *const undo[] = {arena_printf(arena, "%s-editenv", loader->grub_prefix), loader->grub_env, "unset",
 				    "next_entry", NULL};
 
-	boot_plan_command(arena, plan, false, "so that the next boot, and only that, takes the trial's entry", argv,
+	boot_plan_command(arena, plan, BOOT_THEN, "so that the next boot, and only that, takes the trial's entry", argv,
 			  undo);
 }
 
@@ -338,8 +327,8 @@ static int trial_by_entry(struct boot_table *table, const struct knob_boot_loade
 		    arena, loader, plan,
 		    arena_strndup(arena, BOOT_TRIAL_GRUB_ENTRY, strlen(BOOT_TRIAL_GRUB_ENTRY) - strlen(".conf")));
 	else
-		boot_plan_command(arena, plan, false, "so that the next boot, and only that, takes the trial's entry",
-				  choose, unchoose);
+		boot_plan_command(arena, plan, BOOT_THEN,
+				  "so that the next boot, and only that, takes the trial's entry", choose, unchoose);
 	return 0;
 }
 
@@ -364,7 +353,7 @@ int knob_boot_plan_trial(struct host *host, const struct knob_boot_loader *loade
 	int r = is_id(id) ? 0 : err_set(err, EINVAL, id, "no id of a trial: letters, digits and -, at most 40");
 
 	for (size_t i = 0; r == 0 && i < count; i++)
-		r = boot_change_check(&changes[i], err);
+		r = knob_boot_change_check(&changes[i], err);
 	if (r < 0)
 		return r;
 	if (loader->no_trial) {
@@ -401,7 +390,7 @@ static int forget_choice(struct boot_table *table, const struct knob_boot_loader
 		chosen = boot_env_get(arena, &table->files[env], "next_entry");
 	}
 	if (chosen && boot_is_trial_entry(chosen))
-		boot_plan_command(arena, plan, true, "so that the next boot does not take the trial's entry",
+		boot_plan_command(arena, plan, BOOT_FIRST, "so that the next boot does not take the trial's entry",
 				  loader->grub_env ? unset : none, NULL);
 	return 0;
 }
@@ -465,6 +454,11 @@ int knob_boot_configured(struct host *host, const struct knob_boot_loader *loade
 		where.read = boot_read_plain;
 		where.first_only = loader->kind == KNOB_BOOT_PROXMOX_SDBOOT;
 		r = boot_table_add(table, "/etc/kernel/cmdline", &where.file, err);
+		/* Without that file the tools take the running line. */
+		if (r == 0 && !table->files[where.file].exists) {
+			table->files[where.file].text = boot_running_line(host, arena);
+			table->files[where.file].size = strlen(table->files[where.file].text);
+		}
 	}
 	if (r == 0)
 		r = where.read(table, &where, &line, err);

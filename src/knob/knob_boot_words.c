@@ -85,7 +85,7 @@ void boot_words_cut(const struct boot_line *line, struct boot_words *ret)
 /* ---- asking ---- */
 
 /* Parameters that mean more each time they stand there; none of them is a setting with one value. */
-static bool may_repeat(const char *name)
+bool knob_boot_may_repeat(const char *name)
 {
 	static const char *const names[] = {"console",	  "earlycon",	   "earlyprintk",   "memmap",
 					    "netconsole", "systemd.mask",  "systemd.wants", "module_blacklist",
@@ -134,7 +134,7 @@ static int check_pages(const struct knob_boot_change *change, struct err *err)
 	return 0;
 }
 
-int boot_change_check(const struct knob_boot_change *change, struct err *err)
+int knob_boot_change_check(const struct knob_boot_change *change, struct err *err)
 {
 	bool wants_value = change->op == KNOB_BOOT_ADD || change->op == KNOB_BOOT_TAKE;
 
@@ -153,7 +153,7 @@ int boot_change_check(const struct knob_boot_change *change, struct err *err)
 	if (cmdline_same_name(change->name, "hugepages") || cmdline_same_name(change->name, "hugepagesz"))
 		return err_set(err, EINVAL, change->name,
 			       "counts and sizes of huge pages are set as one unit, by size");
-	if (change->op == KNOB_BOOT_REMOVE && !change->value && may_repeat(change->name))
+	if (change->op == KNOB_BOOT_REMOVE && !change->value && knob_boot_may_repeat(change->name))
 		return err_set(err, EINVAL, change->name, "may stand several times: which value is to go?");
 	return 0;
 }
@@ -202,8 +202,8 @@ bool boot_words_have(const struct boot_words *words, const struct knob_boot_chan
 
 	switch (change->op) {
 	case KNOB_BOOT_SET:
-		have = may_repeat(change->name) ? has_value(words, change->name, change->value)
-						: is_set(words, change->name, change->value);
+		have = knob_boot_may_repeat(change->name) ? has_value(words, change->name, change->value)
+							  : is_set(words, change->name, change->value);
 		break;
 	case KNOB_BOOT_REMOVE:
 		have = change->value ? !has_value(words, change->name, change->value) : !word;
@@ -302,7 +302,7 @@ static int change_one(const struct boot_line *line, struct boot_words *words, co
 {
 	switch (change->op) {
 	case KNOB_BOOT_SET:
-		if (may_repeat(change->name))
+		if (knob_boot_may_repeat(change->name))
 			boot_words_add(line->arena, words, change->name, change->value);
 		else
 			set_called(line->arena, words, change->name, change->value);

@@ -136,8 +136,10 @@ static bool same_bytes(const char *a, const char *b)
 	return text_equal(a, b);
 }
 
-const struct knob_actuator knob_value_file = {"value", knob_get_value, knob_set_value, NULL, NULL};
-const struct knob_actuator knob_choice_file = {"choice", get_choice, set_choice, NULL, NULL};
-const struct knob_actuator knob_switch_file = {"switch", get_switch, set_switch, NULL, NULL};
-const struct knob_actuator knob_cpus_file = {"cpus", knob_get_value, knob_set_value, same_cpus, NULL};
-const struct knob_actuator knob_whole_file = {"file", get_whole, set_whole, same_bytes, tidy_whole};
+const struct knob_actuator knob_value_file = {.name = "value", .get = knob_get_value, .set = knob_set_value};
+const struct knob_actuator knob_choice_file = {.name = "choice", .get = get_choice, .set = set_choice};
+const struct knob_actuator knob_switch_file = {.name = "switch", .get = get_switch, .set = set_switch};
+const struct knob_actuator knob_cpus_file = {
+    .name = "cpus", .get = knob_get_value, .set = knob_set_value, .same = same_cpus};
+const struct knob_actuator knob_whole_file = {
+    .name = "file", .get = get_whole, .set = set_whole, .same = same_bytes, .tidy = tidy_whole};

@@ -39,5 +39,6 @@ extern const struct knob *const knob_table_memory[];
 extern const struct knob *const knob_table_pages[];
 extern const struct knob *const knob_table_thp[];
 extern const struct knob *const knob_table_kvm[];
+extern const struct knob *const knob_table_boot[];
 
 #endif

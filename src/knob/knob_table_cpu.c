@@ -150,7 +150,7 @@ static int get_epp(struct knob_machine *machine, const char *where, const char *
 	return 0;
 }
 
-static const struct knob_actuator epp_file = {"epp", get_epp, knob_set_value, same_epp, NULL};
+static const struct knob_actuator epp_file = {.name = "epp", .get = get_epp, .set = knob_set_value, .same = same_epp};
 
 static const struct knob epp = {
     .name = "epp",

@@ -30,7 +30,7 @@ static int set_state(struct knob_machine *machine, const char *where, const char
 	return knob_set_value(machine, where, text_equal(text, "on") ? "0" : "1", err);
 }
 
-static const struct knob_actuator state_file = {"idle", get_state, set_state, NULL, NULL};
+static const struct knob_actuator state_file = {.name = "idle", .get = get_state, .set = set_state};
 
 /* The name of a CPU's state; NULL when there is no such state. */
 static const char *state_name(struct knob_machine *machine, const char *cpuidle, int state)

@@ -180,7 +180,7 @@ static int judge_unmerged(struct knob_machine *machine, struct knob_plan *plan, 
 	return err_hint(err, "ksm=2 in the same plan takes them apart first");
 }
 
-static const struct knob_actuator unmerged_file = {"unmerged", knob_get_value, set_unmerged, NULL, NULL};
+static const struct knob_actuator unmerged_file = {.name = "unmerged", .get = knob_get_value, .set = set_unmerged};
 
 static const struct knob ksm_across = {
     .name = "ksm.merge_across_nodes",

@@ -174,7 +174,7 @@ static int set(struct knob_machine *machine, const char *where, const char *text
 }
 
 /* The order of names is that of merging, so it counts; blanks do not, and tuned joins names by one. */
-const struct knob_actuator knob_tuned_actuator = {"tuned", get, set, NULL, NULL};
+const struct knob_actuator knob_tuned_actuator = {.name = "tuned", .get = get, .set = set};
 
 /* Words with one blank between them. */
 static const char *one_blank(struct arena *arena, const char *text)

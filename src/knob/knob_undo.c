@@ -209,7 +209,7 @@ static int finish(struct knob_machine *machine, struct knob_change *change, stru
 		  struct knob_report *report, struct err *err)
 {
 	size_t stuck = 0;
-	int r;
+	int r, settled = knob_settle(machine, change->points, change->point_count, err);
 
 	for (size_t i = 0; i < count; i++) {
 		struct goal *goal = &goals[i];
@@ -229,7 +229,7 @@ static int finish(struct knob_machine *machine, struct knob_change *change, stru
 		knob_report_add(machine, report,
 				&(struct knob_event){goal->outcome, *goal->point, goal->found, goal->why});
 	}
-	if (stuck) {
+	if (stuck || settled < 0) {
 		r = knob_journal_undo(machine, change, "partly", err->what, err);
 		return r < 0 ? r : -EIO;
 	}

@@ -168,7 +168,7 @@ class Install(Test):
                            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
             names = {path.name for path in Path(folder).rglob("*") if path.is_file()}
             pages = {page.name for page in (TOP / "docs/man").glob("*.1")}
-            self.assertEqual(names, {"hvtune", *pages})
+            self.assertEqual(names, {"hvtune", "hvtune-confirm.service", *pages})
             programs = [path for path in Path(folder).rglob("hvtune") if os.access(path, os.X_OK)]
             done = subprocess.run([programs[0], "--version"], stdout=subprocess.PIPE, text=True, check=True)
             self.assertEqual(done.stdout, hvtune("--version").out)

@@ -59,7 +59,7 @@ static int edit(struct arena *arena, enum form form, const char *before, const s
 	while (count < CHANGES && changes[count].name)
 		count++;
 	for (size_t i = 0; i < count; i++) {
-		int r = boot_change_check(&changes[i], err);
+		int r = knob_boot_change_check(&changes[i], err);
 
 		if (r < 0)
 			return r;

@@ -6,7 +6,7 @@
 # suite's directory, and each run of the machine has its files beside it.
 
 SUITE_CORE="firmware acpi-cpufreq active hang"
-SUITE_MORE="panic disk-full reboot grub-words power-cut profile nested leftovers"
+SUITE_MORE="panic disk-full reboot trial-boot grub-words power-cut profile nested leftovers"
 
 # The hvtune to test: --hvtune, else $HVTUNE, else the one in the build directory.
 find_hvtune() {
@@ -62,6 +62,12 @@ test_panic() {
 test_disk-full() { ends_with 121 machine disk-full --machine small "$LAB/jobs/disk-full.sh"; }
 
 test_reboot() { machine reboot --grub --timeout 600 "$LAB/jobs/reboot.sh"; }
+
+test_trial-boot() {
+	machine trial-boot --grub --panic reboot --timeout 2400 "$LAB/jobs/trial-boot.sh" \
+		"$LAB/../../data/hvtune-confirm.service.in" &&
+		grep -qa 'Kernel panic - not syncing' "$SUITE_DIR/trial-boot/serial.log"
+}
 
 test_grub-words() {
 	echo 'cat /proc/cmdline; grep -q " amd_pstate=passive quiet$" /proc/cmdline' >"$SUITE_DIR/grub-words.sh"

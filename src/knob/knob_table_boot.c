@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns the knobs of the kernel's command line. Each is one word of the next boots; by default it is asked for in a
+ * trial boot, and only `hvtune confirm` makes it part of the default. Legal values: facts of
+ * Documentation/admin-guide/kernel-parameters.txt of Linux and drivers/iommu/amd/init.c.
+ */
+#include <ctype.h>
+#include <errno.h>
+
+#include "cpuset.h"
+#include "knob_boot_state.h"
+#include "knob_plan.h"
+#include "knob_table.h"
+#include "text.h"
+
+#define FAMILY "boot."
+static const char of_default[] = "default ", of_trial[] = "trial ";
+
+/* ---- reading and writing a word ---- */
+
+static const char *name_of(const char *where)
+{
+	return strchr(where, ' ') + 1;
+}
+
+static int get_default(struct knob_machine *machine, const char *name, const char **ret, struct err *err)
+{
+	CLEANUP(boot_view_close) struct boot_view view = {0};
+	const char *line = "";
+	int r = boot_view_open(machine, &view, err);
+
+	if (r == 0)
+		r = boot_view_line(machine, &view, &line, err);
+	if (r == 0)
+		*ret = arena_strdup(machine->arena, knob_boot_value(view.arena, line, name));
+	return r;
+}
+
+static int get_trial(struct knob_machine *machine, const char *name, const char **ret, struct err *err)
+{
+	struct boot_trial *trial = NULL;
+	int r = boot_trial_read(machine, &trial, err);
+
+	if (r < 0)
+		return r;
+	*ret = NULL;
+	for (size_t i = 0; trial && i < trial->count; i++)
+		if (text_equal(trial->names[i], name))
+			*ret = trial->values[i];
+	return 0;
+}
+
+static int get_word(struct knob_machine *machine, const char *where, const char **ret, struct err *err)
+{
+	return text_starts(where, of_trial) ? get_trial(machine, name_of(where), ret, err)
+					    : get_default(machine, name_of(where), ret, err);
+}
+
+static int set_default(struct knob_machine *machine, const char *name, const char *text, struct err *err)
+{
+	const struct knob_boot_change change = knob_boot_change_of(name, text);
+	CLEANUP(boot_view_close) struct boot_view view = {0};
+	struct knob_boot_plan plan = {0};
+	int r = boot_view_open(machine, &view, err);
+
+	if (r == 0)
+		r = knob_boot_plan_default(view.host, &view.loader, &change, 1, view.arena, &plan, err);
+	return r < 0 ? r : boot_carry_out(machine, &plan, false, err);
+}
+
+static int set_word(struct knob_machine *machine, const char *where, const char *text, struct err *err)
+{
+	return text_starts(where, of_trial) ? boot_trial_set(machine, name_of(where), text, err)
+					    : set_default(machine, name_of(where), text ? text : "absent", err);
+}
+
+static int settle_default(struct knob_machine *machine, struct boot_view *view, struct err *err)
+{
+	const char *const *maker = knob_boot_maker(view->arena, &view->loader);
+
+	return maker ? boot_run(machine, maker, NULL, err) : 0;
+}
+
+/* The entry of the trial is made of its state, and taken away without one. */
+static int settle_trial(struct knob_machine *machine, struct boot_view *view, struct err *err)
+{
+	static const char *const enable[] = {"systemctl", "enable", "hvtune-confirm.service", NULL};
+	struct knob_boot_plan plan = {0};
+	struct boot_trial *trial = NULL;
+	struct err ignored = {0};
+	int r = boot_trial_read(machine, &trial, err);
+
+	if (r < 0)
+		return r;
+	/* Without that service the trial is confirmed by hand, as its plan says. */
+	if (trial)
+		(void)boot_run(machine, enable, NULL, &ignored);
+	r = trial ? knob_boot_plan_trial(view->host, &view->loader, boot_trial_changes(view->arena, trial),
+					 trial->count, trial->id, view->arena, &plan, err)
+		  : knob_boot_plan_forget(view->host, &view->loader, view->arena, &plan, err);
+	return r < 0 ? r : boot_carry_out(machine, &plan, true, err);
+}
+
+static int settle_words(struct knob_machine *machine, const struct knob_point *points, size_t count, struct err *err)
+{
+	CLEANUP(boot_view_close) struct boot_view view = {0};
+	bool lasting = false, trial = false;
+	int r = boot_view_open(machine, &view, err);
+
+	for (size_t i = 0; i < count; i++) {
+		if (!points[i].knob || points[i].knob->actuator->settle != settle_words)
+			continue;
+		trial = trial || text_starts(points[i].where, of_trial);
+		lasting = lasting || text_starts(points[i].where, of_default);
+	}
+	if (r == 0 && lasting)
+		r = settle_default(machine, &view, err);
+	return r < 0 || !trial ? r : settle_trial(machine, &view, err);
+}
+
+static bool same_words(const char *a, const char *b)
+{
+	return text_equal(a, b);
+}
+
+static const struct knob_actuator boot_word = {
+    .name = "boot", .get = get_word, .set = set_word, .same = same_words, .settle = settle_words};
+
+/* ---- plans ---- */
+
+static int trial_or_default(struct knob_machine *machine, const struct knob_ask *ask, const char *name,
+			    const char **ret_where, const char **ret_label, struct err *err)
+{
+	CLEANUP(boot_view_close) struct boot_view view = {0};
+	const char *line = "", *pending = NULL;
+	int r = boot_view_open(machine, &view, err);
+
+	if (r == 0)
+		r = boot_view_line(machine, &view, &line, err);
+	if (r == 0)
+		r = get_trial(machine, name, &pending, err);
+	if (r < 0)
+		return r;
+	bool as_asked = !pending && text_equal(knob_boot_value(view.arena, line, name), ask->value);
+
+	if (machine->no_trial || as_asked || !*ask->value) {
+		*ret_where = arena_printf(machine->arena, "%s%s", of_default, name);
+		return 0;
+	}
+	if (view.loader.no_trial) {
+		r = err_set(err, ENOTSUP, ask->name, "no trial boot is possible here: %s", view.loader.no_trial);
+		(void)err_hint(err, "--no-trial changes the default entry without one");
+		return r;
+	}
+	const char *now = knob_boot_value(view.arena, line, name);
+
+	*ret_where = arena_printf(machine->arena, "%s%s", of_trial, name);
+	*ret_label =
+	    text_equal(now, "absent") ? "trial boot" : arena_printf(machine->arena, "trial boot; default: %s", now);
+	return 0;
+}
+
+static int expand_word(struct knob_machine *machine, const struct knob *knob, const struct knob_ask *ask,
+		       struct knob_points *points, struct err *err)
+{
+	const char *name = arena_strdup(machine->arena, ask->name + strlen(FAMILY)), *where = NULL, *label = "";
+	struct knob_boot_change change = knob_boot_change_of(name, *ask->value ? ask->value : "absent");
+	int r;
+
+	if (text_equal(name, "*"))
+		return -ENOENT;
+	if (ask->where)
+		return err_set(err, EINVAL, ask->where, "%s is one for the whole host and takes no @WHERE", ask->name);
+	if (knob_boot_may_repeat(name))
+		return err_set(err, EINVAL, ask->name,
+			       "may stand several times on the line and is no knob; edit it by hand");
+	r = knob_boot_change_check(&change, err);
+	if (r == 0)
+		r = trial_or_default(machine, ask, name, &where, &label, err);
+	if (r == 0)
+		knob_points_add(
+		    points, &(struct knob_point){
+				.knob = knob, .name = ask->name, .where = where, .label = label, .new = ask->value});
+	return r;
+}
+
+/* All words of a plan that go the same way, with those that the trial has already. */
+static size_t changes_of(struct knob_machine *machine, const struct knob_plan *plan, bool trial,
+			 const struct boot_trial *pending, struct knob_boot_change **ret)
+{
+	size_t room = plan->points.count + (trial && pending ? pending->count : 0), count = 0;
+	struct knob_boot_change *changes = ARENA_ARRAY(machine->arena, room + 1, struct knob_boot_change);
+
+	for (size_t i = 0; trial && pending && i < pending->count; i++)
+		changes[count++] = knob_boot_change_of(pending->names[i], pending->values[i]);
+	for (size_t i = 0; i < plan->points.count; i++) {
+		const struct knob_point *point = &plan->points.items[i];
+
+		if (point->knob->actuator == &boot_word && text_starts(point->where, of_trial) == trial)
+			changes[count++] = knob_boot_change_of(name_of(point->where), point->new);
+	}
+	*ret = changes;
+	return count;
+}
+
+static void add_notes(struct knob_machine *machine, struct knob_plan *plan, const struct knob_boot_plan *boot)
+{
+	for (size_t i = 0; i < boot->file_count; i++)
+		knob_plan_note(machine, plan,
+			       arena_printf(machine->arena, "boot: %s %s", boot->files[i].after ? "writes" : "removes",
+					    boot->files[i].path));
+	for (size_t i = 0; i < boot->command_count; i++) {
+		const char *text = "";
+
+		for (const char *const *word = boot->commands[i].argv; *word; word++)
+			text = arena_printf(machine->arena, "%s%s%s", text, *text ? " " : "", *word);
+		knob_plan_note(machine, plan,
+			       arena_printf(machine->arena, "boot: runs %s, %s", text, boot->commands[i].why));
+	}
+	for (size_t i = 0; i < boot->note_count; i++)
+		knob_plan_note(machine, plan, arena_strdup(machine->arena, boot->notes[i]));
+}
+
+static bool is_last_boot_step(const struct knob_plan *plan, const struct knob_step *step)
+{
+	for (const struct knob_step *later = step + 1; later < plan->steps + plan->step_count; later++)
+		if (later->knob->actuator == &boot_word)
+			return false;
+	return true;
+}
+
+/* Parameters whose "off" leaves the host open, beside mitigations= (Documentation/admin-guide/hw-vuln). */
+static bool opens_hole(const char *name, const char *value)
+{
+	static const char off[] = "spectre_v2 spectre_v2_user spec_store_bypass_disable l1tf mds tsx_async_abort "
+				  "mmio_stale_data retbleed spec_rstack_overflow gather_data_sampling "
+				  "reg_file_data_sampling indirect_target_selection tsa vmscape kvm.nx_huge_pages";
+	static const char present[] = "nopti nospectre_v1 nospectre_v2 nospec_store_bypass_disable nosmep nosmap";
+
+	return (text_equal(value, "off") && text_has_word(off, " ", name)) ||
+	       (text_equal(value, "present") && text_has_word(present, " ", name));
+}
+
+/* The plan as the loader will have it, so that what it refuses is told before anything is written. */
+static int judge_words(struct knob_machine *machine, struct knob_plan *plan, const struct knob_step *step,
+		       struct err *err)
+{
+	CLEANUP(boot_view_close) struct boot_view view = {0};
+	const struct knob_point *point = &plan->points.items[step->first];
+	struct knob_boot_plan trial = {0}, lasting = {0};
+	struct knob_boot_change *changes = NULL;
+	struct boot_trial *pending = NULL;
+	size_t count;
+	int r;
+
+	if (opens_hole(name_of(point->where), point->new) && !plan->hole)
+		plan->hole = arena_printf(machine->arena, "%s=%s", point->name, point->new);
+	if (!is_last_boot_step(plan, step))
+		return 0;
+	r = boot_view_open(machine, &view, err);
+	if (r == 0)
+		r = boot_trial_read(machine, &pending, err);
+	if (r < 0)
+		return r;
+	count = changes_of(machine, plan, true, pending, &changes);
+	if (count > (pending ? pending->count : 0)) {
+		r = knob_boot_plan_trial(view.host, &view.loader, changes, count, "trial", view.arena, &trial, err);
+		if (r < 0)
+			return r;
+		add_notes(machine, plan, &trial);
+		knob_plan_note(
+		    machine, plan,
+		    "trial boot: only the next boot has the new line; hvtune confirm makes it the default once "
+		    "that boot is well, and otherwise the boot after it is the old one");
+	}
+	count = changes_of(machine, plan, false, NULL, &changes);
+	if (count) {
+		r = knob_boot_plan_default(view.host, &view.loader, changes, count, view.arena, &lasting, err);
+		if (r == 0)
+			add_notes(machine, plan, &lasting);
+	}
+	return r;
+}
+
+/* ---- lists of CPUs ---- */
+
+static int check_cpus(struct knob_machine *machine, const struct knob_point *point, struct err *err)
+{
+	const char *value = point->new, *possible_text = NULL;
+	struct cpuset cpus = {{0}}, possible = {{0}};
+	struct err ignored = {0};
+
+	if (!value || text_equal(value, "absent"))
+		return 0;
+	/* isolcpus=[flags,]list; also "all" and "N" for the last CPU, which only the kernel knows. */
+	while (*value && !isdigit((unsigned char)*value)) {
+		size_t length = strcspn(value, ",");
+		const char *flag = arena_strndup(machine->arena, value, length);
+
+		if (!text_has_word("domain managed_irq nohz all", " ", flag))
+			return err_set(err, EINVAL, point->name, "%s: \"%s\" is no flag and no CPU", point->new, flag);
+		value += length + (value[length] == ',');
+	}
+	if (!*value)
+		return 0;
+	if (cpuset_parse(value, &cpus, &ignored) < 0)
+		return err_set(err, EINVAL, point->name, "%s is no list of CPUs such as 2-7,10", point->new);
+	if (knob_get_value(machine, "/sys/devices/system/cpu/possible", &possible_text, &ignored) < 0 ||
+	    cpuset_parse(possible_text, &possible, &ignored) < 0)
+		return 0;
+	if (!cpuset_subset(&cpus, &possible))
+		return err_set(err, ERANGE, point->name, "%s has CPUs that are not there (here: %s)", point->new,
+			       possible_text);
+	if (cpuset_equal(&cpus, &possible))
+		return err_set(err, EINVAL, point->name, "%s leaves no CPU to the host itself", point->new);
+	return 0;
+}
+
+/* ---- the table ---- */
+
+/* What any of the actuators may write; the loader decides which of them there are. */
+static const char *const files[] = {
+    "/etc/default/grub.d/zz-hvtune.cfg",
+    "/etc/default/grub.d/*.cfg",
+    "/etc/kernel/cmdline",
+    "/boot/grub/custom.cfg",
+    "/boot/grub2/custom.cfg",
+    "/boot/loader/entries/*.conf",
+    "/efi/loader/entries/*.conf",
+    "/boot/efi/loader/entries/*.conf",
+    BOOT_TRIAL_STATE,
+    NULL,
+};
+
+#define BOOT_KNOB                                                                                                      \
+	.scope = KNOB_BOOT, .unit = KNOB_OF_HOST, .actuator = &boot_word, .path = "/etc/default/grub", .paths = files, \
+	.expand = expand_word, .rank = KNOB_RANK_BOOT, .after = "a reboot", .judge = judge_words
+
+static const struct knob amd_pstate = {
+    .name = FAMILY "amd_pstate",
+    .summary = "mode of the frequency driver from boot on",
+    .value = "active|passive|guided|disable|absent",
+    .words = "active passive guided disable absent",
+    BOOT_KNOB,
+};
+
+static const struct knob mitigations = {
+    .name = FAMILY "mitigations",
+    .summary = "mitigations of the CPU's vulnerabilities",
+    .value = "auto|auto,nosmt|off|absent",
+    .words = "auto auto,nosmt off absent",
+    .hole = "off",
+    .hurts = "off leaves guests and processes able to read each other's memory; auto,nosmt halves the threads",
+    BOOT_KNOB,
+};
+
+static const struct knob iommu = {
+    .name = FAMILY "iommu",
+    .summary = "how devices of the host reach memory: pt is without translation",
+    .value = "pt|nopt|off|...|absent",
+    .words = "pt nopt off force noforce merge nomerge biomerge panic nopanic soft usedac absent",
+    .hurts = "pt lets devices of the host reach all memory; off takes device passthrough away",
+    BOOT_KNOB,
+};
+
+static const struct knob amd_iommu = {
+    .name = FAMILY "amd_iommu",
+    .summary = "options of AMD's IOMMU; it is on without them",
+    .value = "WORD|absent",
+    .words = "off force_isolation force_enable pgtbl_v1 pgtbl_v2 irtcachedis nohugepages v2_pgsizes_only fullflush "
+	     "absent",
+    .hurts = "off takes device passthrough away",
+    BOOT_KNOB,
+};
+
+static const struct knob isolcpus = {
+    .name = FAMILY "isolcpus",
+    .summary = "CPUs without scheduling between them, until the next reboot",
+    .value = "[FLAGS,]CPUS|absent",
+    .hurts = "nothing is balanced onto isolated CPUs: each vCPU has to be pinned by hand",
+    .check = check_cpus,
+    BOOT_KNOB,
+};
+
+static const struct knob nohz_full = {
+    .name = FAMILY "nohz_full",
+    .summary = "CPUs without a periodic tick while one task runs",
+    .value = "CPUS|absent",
+    .hurts = "every entry into the kernel takes longer on these CPUs, which costs guests with many exits",
+    .check = check_cpus,
+    BOOT_KNOB,
+};
+
+static const struct knob rcu_nocbs = {
+    .name = FAMILY "rcu_nocbs",
+    .summary = "CPUs whose RCU callbacks run in threads elsewhere",
+    .value = "CPUS|absent",
+    .check = check_cpus,
+    BOOT_KNOB,
+};
+
+static const struct knob irqaffinity = {
+    .name = FAMILY "irqaffinity",
+    .summary = "CPUs that interrupts go to from boot on",
+    .value = "CPUS|absent",
+    .check = check_cpus,
+    BOOT_KNOB,
+};
+
+static const struct knob nosmt = {
+    .name = FAMILY "nosmt",
+    .summary = "only one thread of each core",
+    .value = "present|force|absent",
+    .words = "present force absent",
+    .hurts = "half of the threads are gone; VMs that are pinned to them do not start",
+    BOOT_KNOB,
+};
+
+static const struct knob thp = {
+    .name = FAMILY "transparent_hugepage",
+    .summary = "transparent huge pages from boot on",
+    .value = "always|madvise|never|absent",
+    .words = "always madvise never absent",
+    .hurts = "tuned leaves its own setting out while this word is on the line",
+    BOOT_KNOB,
+};
+
+static const struct knob default_size = {
+    .name = FAMILY "default_hugepagesz",
+    .summary = "the size of huge pages where none is named, and of /dev/hugepages",
+    .value = "2M|1G|absent",
+    .words = "2M 1G absent",
+    BOOT_KNOB,
+};
+
+static const struct knob pages = {
+    .name = FAMILY "hugepages.*",
+    .summary = "huge pages of one size, reserved at boot, in all or by node",
+    .value = "PAGES|NODE:PAGES,...|absent",
+    .members = "boot.hugepages.1G, boot.hugepages.2M",
+    .hurts = "this memory is for huge pages only, also while no VM runs",
+    BOOT_KNOB,
+};
+
+static const struct knob max_cstate = {
+    .name = FAMILY "processor.max_cstate",
+    .summary = "the deepest idle state of ACPI; 1 is C1 only on EPYC",
+    .value = "0-9|absent",
+    .words = "absent",
+    .least = 0,
+    .most = 9,
+    .hurts = "cores that may not sleep deeply cost idle watts and boost",
+    BOOT_KNOB,
+};
+
+static const struct knob any = {
+    .name = FAMILY "*",
+    .summary = "any other parameter of the kernel: a value, present for a bare word, or absent",
+    .value = "VALUE|present|absent",
+    .members = "boot.skew_tick, boot.kvm_amd.avic",
+    BOOT_KNOB,
+};
+
+const struct knob *const knob_table_boot[] = {
+    &amd_pstate, &mitigations, &iommu,	      &amd_iommu, &isolcpus,   &nohz_full, &rcu_nocbs, &irqaffinity,
+    &nosmt,	 &thp,	       &default_size, &pages,	  &max_cstate, &any,	   NULL,
+};

@@ -171,6 +171,7 @@ static inline bool knob_lasts(const struct knob *knob)
 
 /* The order of writing. What makes others appear or resets them comes first, boot files last. */
 enum knob_ranks {
+	KNOB_RANK_SERVICE = 5, /* before what is asked of it */
 	KNOB_RANK_DAEMON = 10, /* tuned profile: writes many of the others */
 	KNOB_RANK_SMT = 20,    /* makes CPUs come and go */
 	KNOB_RANK_DRIVER = 30, /* amd_pstate: rebuilds all policies */

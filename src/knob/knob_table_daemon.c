@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Owns the knobs of daemons. */
+#include "knob_service.h"
 #include "knob_table.h"
 #include "knob_tuned.h"
 
@@ -18,7 +19,45 @@ static const struct knob tuned_profile = {
     .follow = knob_tuned_follow,
 };
 
+/* Services that write what hvtune sets; `what` they are, `moved` the knobs that their start or end may move. */
+#define SERVICE(member, what, moved, price)                                                                            \
+	{                                                                                                              \
+		.name = "service." member, .summary = (what),                                                          \
+		.value = "on|off|running|stopped|enabled|disabled|masked", .scope = KNOB_CONFIG, .unit = KNOB_OF_HOST, \
+		.actuator = &knob_service_actuator, .expand = knob_service_expand, .rank = KNOB_RANK_SERVICE,          \
+		.moves = (moved), .in_steps = true, .check = knob_service_check, .hurts = (price),                     \
+	}
+
+#define CPUFREQ "governor epp boost cpu_boost min_freq max_freq"
+#define BY_DESKTOP "a desktop starts it again over D-Bus when it wants it; masked keeps it away"
+
+static const struct knob services[] = {
+    SERVICE("tuned", "tuned, which applies profiles", "tuned.profile " KNOB_TUNED_MOVES, NULL),
+    SERVICE("tuned-ppd", "switches tuned's profile on request of a desktop", "tuned.profile " KNOB_TUNED_MOVES,
+	    BY_DESKTOP),
+    SERVICE("power-profiles-daemon", "sets EPP, governor and boost on request of a desktop",
+	    CPUFREQ " platform_profile", BY_DESKTOP),
+    SERVICE("tlp", "TLP, which saves power on laptops", CPUFREQ " platform_profile amd_pstate nmi_watchdog", NULL),
+    SERVICE("auto-cpufreq", "sets governor, EPP and boost every few seconds", CPUFREQ, NULL),
+    SERVICE("system76-power", "sets governor, EPP and boost by profile", CPUFREQ, NULL),
+    SERVICE("laptop-mode", "sets governor and limits when the power supply changes", CPUFREQ, NULL),
+    SERVICE("cpupower", "sets governor and limits once at boot", CPUFREQ, NULL),
+    SERVICE("cpufrequtils", "sets governor and limits once at boot", CPUFREQ, NULL),
+    SERVICE("irqbalance", "spreads interrupts over CPUs", NULL,
+	    "without it interrupts stay where they are, also where CPUs come and go"),
+    SERVICE("ksmtuned", "switches KSM by need of memory", "ksm ksm.pages_to_scan ksm.sleep_ms", NULL),
+    SERVICE("ksm", "switches KSM on at boot", "ksm", NULL),
+    SERVICE("numad", "moves processes and their memory to nodes", NULL, NULL),
+    SERVICE("thermald", "holds power limits of Intel parts", NULL, NULL),
+    SERVICE("scx_loader", "loads schedulers (sched_ext)", NULL, NULL),
+};
+
+/* clang-format off */
 const struct knob *const knob_table_daemon[] = {
     &tuned_profile,
+    &services[0], &services[1], &services[2], &services[3], &services[4], &services[5], &services[6], &services[7],
+    &services[8], &services[9], &services[10], &services[11], &services[12], &services[13], &services[14],
     NULL,
 };
+/* clang-format on */
+_Static_assert(ARRAY_SIZE(knob_table_daemon) == ARRAY_SIZE(services) + 2, "each service stands in the table");

@@ -202,6 +202,10 @@ int knob_tuned_expand(struct knob_machine *machine, const struct knob *knob, con
 
 	if (ask->where)
 		return err_set(err, EINVAL, ask->where, "%s is one for the whole host and takes no @WHERE", ask->name);
+	/* Where tuned does not run there is no such knob, and this tells why. */
+	r = ask_tuned(machine, "is_running", 1, &reply, err);
+	if (r < 0)
+		return r;
 	point.new = one_blank(machine->arena, ask->value);
 	if (text_equal(point.new, "auto")) {
 		r = ask_tuned(machine, "recommend_profile", 1, &reply, err);

@@ -12,7 +12,8 @@
 /* The knobs that profiles of tuned write, shipped ones and such as people make: [cpu], [vm], [sysctl] and [sysfs]. */
 #define KNOB_TUNED_MOVES                                                                                               \
 	"boost cpu_boost governor min_freq max_freq epp latency thp thp.defrag thp.shmem ksm numa_balancing "          \
-	"swappiness dirty_bytes dirty_ratio dirty_background_bytes dirty_background_ratio kvm.halt_poll_ns"
+	"swappiness dirty_bytes dirty_ratio dirty_background_bytes dirty_background_ratio dirty_writeback_cs "         \
+	"min_free_kbytes zone_reclaim_mode nmi_watchdog platform_profile kvm.halt_poll_ns"
 
 /*
  * The value of tuned.profile when no profile is active; what stands before one that tuned chose by itself; and before

@@ -89,7 +89,8 @@ static void serve(struct fake *fake, const char *address, int ready_fd)
 	fake_must(sd_bus_set_address(fake->bus, address), address);
 	fake_must(sd_bus_set_bus_client(fake->bus, 1), "sd_bus_set_bus_client");
 	fake_must(sd_bus_start(fake->bus), "sd_bus_start");
-	fake_tuned_serve(fake);
+	fake_tuned_make(fake);
+	fake_systemd_serve(fake);
 	fake_must((int)write(ready_fd, "", 1), "ready");
 	do {
 		r = sd_bus_process(fake->bus, NULL);

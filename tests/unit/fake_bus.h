@@ -30,10 +30,15 @@ struct fake_bus {
 bool fake_bus_start(struct fake_bus *bus);
 void fake_bus_stop(struct fake_bus *bus);
 
-/* Start the services as at boot: tuned applies the profile of /etc/tuned/active_profile. They answer when it returns.
+/*
+ * Start the services as at boot: systemd runs what is enabled, and tuned applies the profile of
+ * /etc/tuned/active_profile. They answer when it returns.
  */
 void fake_services_start(struct fake_bus *bus, struct kernel *kernel);
 void fake_services_stop(struct fake_bus *bus);
+
+/* Units for a simulated machine: tuned enabled, irqbalance running and enabled, others not. */
+void fake_systemd_install(struct kernel *kernel);
 
 /* Profiles and settings of tuned for a simulated machine, with "balanced" active. */
 void fake_tuned_install(struct kernel *kernel);

@@ -17,7 +17,11 @@ struct fake {
 /* End the process when something that cannot fail has failed. */
 void fake_must(int r, const char *what);
 
-/* Put the service on the bus; it lives as long as the process. */
-void fake_tuned_serve(struct fake *fake);
+/* Put systemd on the bus, and the services that it runs at boot; they live as long as the process. */
+void fake_systemd_serve(struct fake *fake);
+
+/* Make a tuned that does not run yet; start and stop it. */
+void fake_tuned_make(struct fake *fake);
+void fake_tuned_run(bool on);
 
 #endif

@@ -15,6 +15,7 @@
 
 enum { MOST_SETTINGS = 64, MOST_SAVED = 512 };
 
+#define NAME "com.redhat.tuned"
 #define OBJECT "/Tuned"
 #define CONTROL "com.redhat.tuned.control"
 
@@ -354,18 +355,29 @@ static int on_message(sd_bus_message *message, void *data, sd_bus_error *error)
 	return 0;
 }
 
-void fake_tuned_serve(struct fake *fake)
+void fake_tuned_make(struct fake *fake)
+{
+	tuned = (struct tuned){.fake = fake};
+	fake_must(sd_bus_add_object(fake->bus, NULL, OBJECT, on_message, NULL), "sd_bus_add_object");
+}
+
+/* The real one takes its name when the profile is applied, and gives it back when all is rolled back. */
+void fake_tuned_run(bool on)
 {
 	char profile[256], mode[64];
 
-	tuned = (struct tuned){.fake = fake};
-	kernel_read(fake->kernel, "/etc/tuned/active_profile", profile, sizeof(profile));
-	kernel_read(fake->kernel, "/etc/tuned/profile_mode", mode, sizeof(mode));
+	if (!on) {
+		roll_back();
+		tuned.profile = NULL;
+		fake_must(sd_bus_release_name(tuned.fake->bus, NAME), "sd_bus_release_name");
+		return;
+	}
+	kernel_read(tuned.fake->kernel, "/etc/tuned/active_profile", profile, sizeof(profile));
+	kernel_read(tuned.fake->kernel, "/etc/tuned/profile_mode", mode, sizeof(mode));
 	tuned.manual = !text_equal(mode, "auto");
 	if (*profile && load_all(profile)) {
-		tuned.profile = arena_strdup(fake->arena, profile);
+		tuned.profile = arena_strdup(tuned.fake->arena, profile);
 		apply_profile();
 	}
-	fake_must(sd_bus_add_object(fake->bus, NULL, OBJECT, on_message, NULL), "sd_bus_add_object");
-	fake_must(sd_bus_request_name(fake->bus, "com.redhat.tuned", 0), "sd_bus_request_name");
+	fake_must(sd_bus_request_name(tuned.fake->bus, NAME, 0), "sd_bus_request_name");
 }

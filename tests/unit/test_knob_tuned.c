@@ -21,6 +21,7 @@ static void begin(struct kernel *kernel, const struct crash_scene *scene, void *
 {
 	(void)data;
 	kernel_start(kernel, scene ? scene->mode : "active");
+	fake_systemd_install(kernel);
 	fake_tuned_install(kernel);
 	fake_services_start(&bus, kernel);
 }

@@ -6,7 +6,7 @@
 # suite's directory, and each run of the machine has its files beside it.
 
 SUITE_CORE="firmware acpi-cpufreq active hang"
-SUITE_MORE="panic disk-full reboot trial-boot grub-words power-cut profile nested leftovers"
+SUITE_MORE="panic disk-full reboot trial-boot grub-words power-cut profile tuned nested leftovers"
 
 # The hvtune to test: --hvtune, else $HVTUNE, else the one in the build directory.
 find_hvtune() {
@@ -77,6 +77,10 @@ test_grub-words() {
 test_power-cut() { machine power-cut --machine small --cut-after '^cut me' --timeout 600 "$LAB/jobs/power-cut.sh"; }
 
 test_profile() { machine profile --machine small --pm-profile 1 --prefcore on "$LAB/jobs/profile.sh"; }
+
+test_tuned() {
+	machine tuned --timeout 900 --amd-pstate active "$LAB/jobs/tuned.sh" "$LAB/jobs/platform.sh"
+}
 
 test_nested() {
 	machine nested --timeout 600 --amd-pstate active "$LAB/jobs/nested.sh" && replay "$SUITE_DIR/nested"

@@ -83,6 +83,11 @@ int sys_write_pass(const struct sys_writer *writer, enum sys_write_when when, co
 	return writer->gate.pass ? writer->gate.pass(writer->gate.data, when, call, path, value, size) : 0;
 }
 
+bool sys_write_has_gate(const struct sys_writer *writer)
+{
+	return writer->gate.pass != NULL;
+}
+
 /* One system call that changes something, between its gates. A macro, for the calls have all kinds of arguments. */
 #define GATED_WRITE(writer, result, name, path, value, size, call)                                                     \
 	do {                                                                                                           \

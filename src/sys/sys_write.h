@@ -101,9 +101,9 @@ int sys_writer_run(struct sys_writer *writer, struct arena *arena, const char *c
 		   const char **ret_output, struct err *err);
 
 /*
- * Let a thread run on these CPUs only (sched_setaffinity). In a directory that holds a machine as files it is the line
- * Cpus_allowed_list of /proc/PID/task/TID/status, which has to be among the patterns. -ENOENT when the thread has
- * ended, -EINVAL when none of the CPUs is there for it.
+ * Let a thread run on these CPUs only (sched_setaffinity). A directory that holds a machine as files has no threads:
+ * there it is left to the gate to play the kernel, and -EXDEV without one. -ENOENT when the thread has ended, -EINVAL
+ * when none of the CPUs is there for it.
  */
 int sys_writer_set_affinity(struct sys_writer *writer, int pid, int tid, const struct cpuset *cpus, struct err *err);
 

@@ -8,5 +8,6 @@
 /* The gate of a writer; 0 when it has none. */
 int sys_write_pass(const struct sys_writer *writer, enum sys_write_when when, const char *call, const char *path,
 		   const char *value, size_t size);
+bool sys_write_has_gate(const struct sys_writer *writer);
 
 #endif

@@ -140,6 +140,11 @@ int knob_get(struct knob_machine *machine, const struct knob_point *point, const
 	return point->knob->actuator->get(machine, point->where, ret, err);
 }
 
+const char *knob_place(const struct knob_point *point)
+{
+	return *point->where == '/' || !*point->label ? point->where : point->label;
+}
+
 bool knob_same(const struct knob *knob, const char *a, const char *b)
 {
 	int64_t number_a, number_b;

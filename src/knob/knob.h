@@ -59,7 +59,7 @@ struct knob_actuator {
 struct knob_point {
 	const struct knob *knob;
 	const char *name;  /* the knob as asked for: "governor", "hugepages.2M" */
-	const char *where; /* what the actuator takes: a path, or "web1 vcpu 3" */
+	const char *where; /* what the actuator takes: a path, or a thread of a VM (knob_vm_where.h) */
 	const char *label; /* what people call the point: "CPU 3", "node 0", "web1 vCPU 3"; "" when there is only one */
 	const char *old;   /* what it held; NULL: it was absent */
 	const char *new;   /* what it shall hold; NULL: absent; meaningless for guards */
@@ -161,6 +161,11 @@ struct knob {
 	 */
 	int (*follow)(struct knob_machine *machine, const struct knob_point *point, struct knob_following *following,
 		      struct err *err);
+	/*
+	 * Make a point hold what it holds now and `text` besides, for sets of CPUs. Called for all points of a step
+	 * before the first is set, so that threads that change places never have to share one meanwhile. NULL: no need.
+	 */
+	int (*widen)(struct knob_machine *machine, const char *where, const char *text, struct err *err);
 };
 
 /* Does a value of this knob outlive a reboot? */
@@ -217,6 +222,9 @@ const char *knob_choices(struct knob_machine *machine, const struct knob_point *
 
 /* Read a point now. As the actuator's get. */
 int knob_get(struct knob_machine *machine, const struct knob_point *point, const char **ret, struct err *err);
+
+/* What messages call the point: its path, or its label where it is no file. */
+const char *knob_place(const struct knob_point *point);
 
 /* Do two texts mean the same for this knob? Either may be NULL (absent). */
 bool knob_same(const struct knob *knob, const char *a, const char *b);

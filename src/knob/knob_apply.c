@@ -80,7 +80,7 @@ static int check_unmoved(struct knob_machine *machine, const struct knob_plan *p
 		if (r < 0 && r != -ENOENT)
 			return r;
 		if (!knob_same(point->knob, now, point->old)) {
-			(void)err_set(err, EAGAIN, point->where,
+			(void)err_set(err, EAGAIN, knob_place(point),
 				      "has changed since the plan was made: it was %s, it is %s",
 				      point->old ? point->old : "absent", now ? now : "absent");
 			return err_hint(err, "look at a new plan");
@@ -104,7 +104,17 @@ static int set_point(const struct applying *applying, const struct knob_point *p
 	return r;
 }
 
-static int write_step(struct applying *applying, const struct knob_step *step, struct err *err)
+static int widen_point(const struct applying *applying, const struct knob_point *point, struct err *err)
+{
+	const struct knob *knob = point->knob;
+
+	return knob->widen ? knob->widen(applying->machine, point->where, point->new, err) : 0;
+}
+
+/* Do it with all points of the step, until one refuses. */
+static int write_points(struct applying *applying, const struct knob_step *step,
+			int (*write)(const struct applying *applying, const struct knob_point *point, struct err *err),
+			struct err *err)
 {
 	for (size_t i = step->first; i < step->first + step->count; i++) {
 		const struct knob_point *point = &applying->plan->points.items[i];
@@ -114,8 +124,9 @@ static int write_step(struct applying *applying, const struct knob_step *step, s
 
 		if (is_stopped(applying))
 			return interrupted(applying, err);
-		tell(applying, i);
-		r = set_point(applying, point, &why);
+		if (write == set_point)
+			tell(applying, i);
+		r = write(applying, point, &why);
 		if (r == 0)
 			continue;
 		(void)knob_get(applying->machine, point, &now, &ignored);
@@ -126,6 +137,13 @@ static int write_step(struct applying *applying, const struct knob_step *step, s
 		return r;
 	}
 	return 0;
+}
+
+static int write_step(struct applying *applying, const struct knob_step *step, struct err *err)
+{
+	int r = write_points(applying, step, widen_point, err);
+
+	return r < 0 ? r : write_points(applying, step, set_point, err);
 }
 
 static int write_all_steps(struct applying *applying, struct err *err)
@@ -154,14 +172,19 @@ static bool is_held(const struct knob_point *point, const char *now, const char 
 	return knob_same(point->knob, now, point->new);
 }
 
-/* Do all points hold what was written? Those that do not are reported. */
-static int verify(struct applying *applying, const char *when, struct err *err)
+/*
+ * Do all points hold what was written? Those that do not are reported. What is read at once is what the kernel made of
+ * it, and ours to put back; what it is later may be somebody else's.
+ */
+static int verify(struct applying *applying, bool at_once, struct err *err)
 {
+	struct arena *arena = applying->machine->arena;
+	const char **read = ARENA_ARRAY(arena, applying->plan->points.count + 1, const char *);
 	size_t wrong = 0;
 
 	for (size_t i = 0; i < applying->plan->points.count; i++) {
 		const struct knob_point *point = &applying->plan->points.items[i];
-		const char *now = NULL, *before = applying->change->now[i];
+		const char *now = NULL, *before = at_once ? NULL : applying->change->now[i];
 		struct err why = {0};
 		int r = knob_get(applying->machine, point, &now, &why);
 
@@ -169,12 +192,14 @@ static int verify(struct applying *applying, const char *when, struct err *err)
 			*err = why;
 			return r;
 		}
-		applying->change->now[i] = now;
+		read[i] = now;
 		if (is_held(point, now, before))
 			continue;
 		if (wrong++ == 0) {
-			(void)err_set(err, EREMOTEIO, point->where, "did not stick: %s was written, %s it holds %s",
-				      point->new ? point->new : "nothing", when, now ? now : "nothing");
+			(void)err_set(err, EREMOTEIO, knob_place(point),
+				      "did not stick: %s was written, %s it holds %s",
+				      point->new ? point->new : "nothing",
+				      at_once ? "and at once" : "but a moment later", now ? now : "nothing");
 			(void)err_hint(err, "%s",
 				       point->knob->unit == KNOB_OF_HOST || point->knob->unit == KNOB_OF_CPUS
 					   ? "hvtune status names who else writes it"
@@ -183,6 +208,8 @@ static int verify(struct applying *applying, const char *when, struct err *err)
 		knob_report_add(applying->machine, applying->report,
 				&(struct knob_event){KNOB_NOT_STICKY, *point, now, NULL});
 	}
+	if (at_once)
+		applying->change->now = read;
 	return wrong ? -EREMOTEIO : 0;
 }
 
@@ -216,11 +243,11 @@ static int write_and_verify(struct applying *applying, struct err *err)
 	if (r == 0)
 		r = knob_settle(applying->machine, applying->plan->points.items, applying->plan->points.count, err);
 	if (r == 0)
-		r = verify(applying, "and at once", err);
+		r = verify(applying, true, err);
 	if (r == 0)
 		r = wait_to_settle(applying, err);
 	if (r == 0)
-		r = verify(applying, "but a moment later", err);
+		r = verify(applying, false, err);
 	if (r < 0)
 		return r;
 	note_moved(applying);
@@ -264,11 +291,9 @@ int knob_apply(struct knob_machine *machine, const struct knob_plan *plan, const
 	if (r < 0 || !applying.change)
 		return r;
 	ret->id = applying.change->id;
-	applying.change->now = ARENA_ARRAY(machine->arena, plan->points.count + 1, const char *);
 	r = write_and_verify(&applying, err);
 	if (r == 0)
 		return 0;
-	applying.change->now = NULL;
 	/* Whether the journal can still be written or not, what was written is put back. */
 	(void)knob_journal_end(machine, applying.change, KNOB_CHANGE_FAILED, err->what, &journal_err);
 	ret->rolled_back = knob_put_back(machine, applying.change, ret, &journal_err) == 0;

@@ -192,7 +192,7 @@ static int add_step(struct knob_machine *machine, struct knob_plan *plan, const 
 
 		if (r < 0)
 			return r;
-		if (twice && !knob_same(knob, twice->new, point->new))
+		if (twice && !knob_same(point->knob, twice->new, point->new))
 			return err_set(err, EINVAL, point->where, "%s is asked to be both %s and %s", point->name,
 				       twice->new, point->new);
 		if (is_hole(point) && !plan->hole)
@@ -200,7 +200,7 @@ static int add_step(struct knob_machine *machine, struct knob_plan *plan, const 
 		if (twice)
 			continue;
 		/* A value that an earlier step may move has to be written even when it is the right one now. */
-		if (!moved && knob_same(knob, point->old, point->new))
+		if (!moved && knob_same(point->knob, point->old, point->new))
 			knob_points_add(&plan->already, point);
 		else
 			knob_points_add(&plan->points, point);

@@ -75,8 +75,8 @@ static bool is_ours(const struct knob_change *change, const struct goal *goal, s
 	const struct knob *knob = goal->point->knob;
 	size_t step = 0;
 
-	/* An undo that was cut short may have moved it on its way. */
-	if (change->undo_begun && (knob->in_steps || moved_by_steps(change, knob)))
+	/* An undo that was cut short may have moved it on its way, or left it half-way. */
+	if (change->undo_begun && (knob->in_steps || knob->widen || moved_by_steps(change, knob)))
 		return true;
 	if (is_guard)
 		return !change->moved || knob_same(knob, goal->found, change->moved[index]);
@@ -189,6 +189,13 @@ static bool holds_target(struct knob_machine *machine, struct goal *goal)
 static void bring_back(struct knob_machine *machine, struct goal *goals, size_t point_count, struct goal **sorted,
 		       size_t count)
 {
+	for (size_t i = 0; i < point_count; i++) {
+		const struct knob_point *point = goals[i].point;
+		struct err ignored = {0};
+
+		if (goals[i].watched && goals[i].touched && point->knob->widen)
+			(void)point->knob->widen(machine, point->where, goals[i].target, &ignored);
+	}
 	/* A refusal here is not the last word: what stands in the way is often put back after it. */
 	for (size_t i = point_count; i-- > 0;)
 		if (goals[i].watched && goals[i].touched)
@@ -221,7 +228,7 @@ static int finish(struct knob_machine *machine, struct knob_change *change, stru
 			goal->outcome = KNOB_PUT_BACK;
 		}
 		if (goal->outcome == KNOB_STUCK && stuck++ == 0)
-			(void)err_set(err, EIO, goal->point->where, "could not be put back to %s: %s",
+			(void)err_set(err, EIO, knob_place(goal->point), "could not be put back to %s: %s",
 				      goal->point->old ? goal->point->old : "nothing",
 				      goal->why ? goal->why : "it takes the value and does not keep it");
 		if (before != KNOB_LEFT && goal->outcome != KNOB_STUCK && goal->outcome != KNOB_GONE)
@@ -301,8 +308,8 @@ static int check_newest(struct knob_machine *machine, const struct knob_journal 
 			for (size_t j = 0; j < change->point_count; j++)
 				if (later->points[i].knob == change->points[j].knob &&
 				    text_equal(later->points[i].where, change->points[j].where)) {
-					(void)err_set(err, EBUSY, change->points[j].where, "was set again by change %u",
-						      later->id);
+					(void)err_set(err, EBUSY, knob_place(&change->points[j]),
+						      "was set again by change %u", later->id);
 					return err_hint(err, "undo %u first, or undo --all", later->id);
 				}
 	}

@@ -6,7 +6,9 @@
 
 #include "cpuset.h"
 #include "knob_journal.h"
+#include "knob_libvirt.h"
 #include "knob_table.h"
+#include "knob_vm.h"
 #include "sys_bus.h"
 #include "text.h"
 
@@ -45,6 +47,8 @@ int knob_machine_open(const char *root, const struct sys_write_gate *gate, struc
 
 void knob_machine_close(struct knob_machine *machine)
 {
+	knob_vm_forget(machine);
+	knob_libvirt_close(machine);
 	machine->bus = sys_bus_close(machine->bus);
 	machine->writer = sys_writer_close(machine->writer);
 	machine->sys = sys_close(machine->sys);

@@ -18,6 +18,7 @@ struct knob_machine {
 	struct sys *sys;     /* for what there is: policies, nodes, devices */
 	struct sys_writer *writer;
 	void *libvirt;		 /* private to knob_libvirt*.c; NULL until it is needed */
+	struct knob_vms *vms;	 /* private to knob_vm*.c, likewise */
 	struct sys_bus *bus;	 /* see knob_bus.h; NULL until it is needed */
 	const char *bus_address; /* NULL: the system's bus */
 	bool no_trial;		 /* knobs of the next boot change the default entry at once, without a trial boot */

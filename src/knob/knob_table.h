@@ -31,6 +31,10 @@ extern const struct knob_actuator knob_choice_file; /* "always [madvise] never":
 extern const struct knob_actuator knob_switch_file; /* Y or N: "on" and "off" */
 extern const struct knob_actuator knob_cpus_file;   /* a CPU list; lists that mean the same are the same */
 extern const struct knob_actuator knob_whole_file;  /* a whole file of settings; NULL: there is none */
+extern const struct knob_actuator knob_vm_thread;   /* where a thread of a VM runs */
+int knob_vm_widen(struct knob_machine *machine, const char *text, const char *value, struct err *err);
+extern const struct knob_actuator knob_vm_memory;     /* the nodes that a running VM's memory is confined to */
+extern const struct knob_actuator knob_vm_definition; /* the placement in a VM's definition at libvirt */
 
 extern const struct knob *const knob_table_cpu[];
 extern const struct knob *const knob_table_idle[];
@@ -40,5 +44,6 @@ extern const struct knob *const knob_table_pages[];
 extern const struct knob *const knob_table_thp[];
 extern const struct knob *const knob_table_kvm[];
 extern const struct knob *const knob_table_boot[];
+extern const struct knob *const knob_table_vm[];
 
 #endif

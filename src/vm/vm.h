@@ -121,6 +121,7 @@ struct vm_disk {
 struct vm_nic {
 	const char *type, *model, *driver; /* "bridge", "vhostuser" ("tap": QEMU's); "virtio"; "vhost"; may be NULL */
 	const char *device;		   /* tap or bridge name; may be NULL */
+	const char *mac;		   /* as libvirt's XML has it; may be NULL */
 	const char *outside;	   /* interface of the host that it goes out by: bridge, NIC of a macvtap, tap */
 	const struct device *port; /* the host's NIC below that, by vm_find_ports(); NULL: not told, or several */
 	int queues;		   /* 0: not given */

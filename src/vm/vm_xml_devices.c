@@ -87,6 +87,7 @@ static void read_nic(struct vm_xml_reader *reader, const xmlNode *node)
 	    .model = vm_xml_attribute(reader, vm_xml_first(node, "model"), "type"),
 	    .driver = vm_xml_attribute(reader, driver, "name"),
 	    .device = device ? device : first_attribute(reader, vm_xml_first(node, "source"), sources),
+	    .mac = vm_xml_attribute(reader, vm_xml_first(node, "mac"), "address"),
 	    .outside = first_attribute(reader, vm_xml_first(node, "source"), interfaces),
 	    .queues = queues_of(reader, driver),
 	    .place = vm_xml_place(reader, node),

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns the connection to libvirt over which VMs are changed. Its library is loaded when the first VM is asked about.
+ * The running machine is changed through VM_LIBVIRT_URI; a directory that holds a machine as files only through
+ * libvirt's test driver with KNOB_LIBVIRT_TEST below that directory, so that nothing of this machine can be touched.
+ *
+ * Each call that changes something passes the gate of the writer under libvirt's name of it. All calls may wait as long
+ * as libvirt does; only connecting has a limit (VM_LIBVIRT_WAIT_S). -ENOSYS: built without libvirt.
+ */
+#ifndef HVTUNE_KNOB_LIBVIRT_H
+#define HVTUNE_KNOB_LIBVIRT_H
+
+#include "cpuset.h"
+#include "knob.h"
+
+#define KNOB_LIBVIRT_TEST "/etc/libvirt/test.xml"
+
+/* Which of a VM's threads. */
+enum knob_libvirt_thread { KNOB_LIBVIRT_VCPU, KNOB_LIBVIRT_EMULATOR, KNOB_LIBVIRT_IOTHREAD };
+
+struct knob_domain {
+	const char *uuid, *name;
+	bool running, persistent, saved; /* saved: a memory image will be loaded at its next start, not the XML */
+};
+
+/*
+ * Connect, once for a machine. -ENOSYS: no library; -ENOTSUP: a directory without KNOB_LIBVIRT_TEST; -EACCES,
+ * -ECONNREFUSED with libvirt's words; -ETIMEDOUT. Never -ENOENT: that would say that a VM is gone.
+ */
+int knob_libvirt_open(struct knob_machine *machine, struct err *err);
+void knob_libvirt_close(struct knob_machine *machine);
+
+/* The VM of that UUID, or else of that name. -ENOENT: libvirt knows none. */
+int knob_libvirt_find(struct knob_machine *machine, const char *name, struct knob_domain *ret, struct err *err);
+
+/*
+ * The XML that it runs with, or (`declared`) that it starts with next, with its passwords. -ENOENT: there is no such
+ * VM, it does not run, or it is not defined.
+ */
+int knob_libvirt_xml(struct knob_machine *machine, const char *uuid, bool declared, const char **ret, struct err *err);
+
+/* Define it: what it starts with next. Checked against libvirt's schema. */
+int knob_libvirt_define(struct knob_machine *machine, const char *uuid, const char *xml, struct err *err);
+
+/*
+ * Where a thread of a running VM may run, as libvirt has it; `index` is the number of the vCPU or I/O thread. Memory:
+ * the host nodes that it is confined to. -ENOENT as above.
+ */
+int knob_libvirt_get_pin(struct knob_machine *machine, const char *uuid, enum knob_libvirt_thread thread, int64_t index,
+			 struct cpuset *ret, struct err *err);
+int knob_libvirt_pin(struct knob_machine *machine, const char *uuid, enum knob_libvirt_thread thread, int64_t index,
+		     const struct cpuset *cpus, struct err *err);
+int knob_libvirt_get_nodes(struct knob_machine *machine, const char *uuid, struct cpuset *ret, struct err *err);
+int knob_libvirt_set_nodes(struct knob_machine *machine, const char *uuid, const struct cpuset *nodes, struct err *err);
+
+#endif

@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns the calls into libvirt's library that change VMs. Compiled only where libvirt's headers are. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <libvirt/libvirt.h>
+#include <libvirt/virterror.h>
+#include <pthread.h>
+#include <time.h>
+
+#include "knob_libvirt.h"
+#include "text.h"
+#include "vm_libvirt.h"
+#include "vm_xml.h"
+
+/* clang-format off */
+#define LIBVIRT_FUNCTIONS(X)                                                                                           \
+	X(virConnectClose) X(virConnectOpen) X(virDomainDefineXMLFlags) X(virDomainFree)                               \
+	X(virDomainGetEmulatorPinInfo) X(virDomainGetName) X(virDomainGetNumaParameters) X(virDomainGetUUIDString)     \
+	X(virDomainGetVcpuPinInfo) X(virDomainGetXMLDesc) X(virDomainHasManagedSaveImage) X(virDomainIsActive)         \
+	X(virDomainIsPersistent) X(virDomainLookupByName) X(virDomainLookupByUUIDString) X(virDomainPinEmulator)       \
+	X(virDomainPinIOThread) X(virDomainPinVcpuFlags) X(virDomainSetNumaParameters) X(virGetLastError)              \
+	X(virSetErrorFunc) X(virTypedParamsClear)
+/* clang-format on */
+
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): names of fields cannot stand in parentheses. */
+#define DECLARE(name) __typeof__(&(name)) name;
+
+struct api {
+	LIBVIRT_FUNCTIONS(DECLARE)
+};
+
+struct connection {
+	struct api api;
+	virConnectPtr handle;
+	const char *uri;
+	size_t map_size; /* bytes of a map of this host's CPUs */
+};
+
+/* ---- errors ---- */
+
+static const struct {
+	int code, errnum;
+} reasons[] = {
+    {VIR_ERR_NO_DOMAIN, ENOENT},	  {VIR_ERR_AUTH_FAILED, EACCES},	{VIR_ERR_AUTH_CANCELLED, EACCES},
+    {VIR_ERR_ACCESS_DENIED, EACCES},	  {VIR_ERR_AUTH_UNAVAILABLE, EACCES},	{VIR_ERR_OPERATION_DENIED, EACCES},
+    {VIR_ERR_INVALID_ARG, EINVAL},	  {VIR_ERR_CONFIG_UNSUPPORTED, EINVAL}, {VIR_ERR_XML_ERROR, EINVAL},
+    {VIR_ERR_XML_INVALID_SCHEMA, EINVAL},
+};
+
+/* What libvirt said last in this thread. */
+static int fail(const struct connection *it, const char *what, struct err *err)
+{
+	virErrorPtr error = it->api.virGetLastError();
+	int errnum = EIO;
+
+	for (size_t i = 0; error && i < ARRAY_SIZE(reasons); i++)
+		if (reasons[i].code == error->code)
+			errnum = reasons[i].errnum;
+	return err_set(err, errnum, what, "libvirt: %s", error && error->message ? error->message : "no reason given");
+}
+
+/* libvirt prints each error on its own otherwise. */
+static void on_libvirt_error(void *data, virErrorPtr error)
+{
+	(void)data, (void)error;
+}
+
+/* ---- connecting ---- */
+
+static int load(struct connection *it, struct err *err)
+{
+	/* Never closed: libvirt leaves threads and destructors of threads behind. */
+	void *library = dlopen("libvirt.so.0", RTLD_NOW | RTLD_LOCAL);
+	struct {
+		const char *name;
+		void **function;
+	} const functions[] = {
+#define ENTRY(name) {#name, (void **)&it->api.name},
+	    LIBVIRT_FUNCTIONS(ENTRY)};
+
+	if (!library) {
+		(void)err_set(err, ENOSYS, it->uri, "libvirt's library cannot be loaded: %s", dlerror());
+		return err_hint(err, "install libvirt0 (Debian, Ubuntu) or libvirt-libs (Fedora, RHEL)");
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
+		*functions[i].function = dlsym(library, functions[i].name);
+		if (!*functions[i].function)
+			return err_set(err, ENOSYS, it->uri, "libvirt's library is too old: it has no %s",
+				       functions[i].name);
+	}
+	return 0;
+}
+
+/* A daemon that hangs would be waited for for ever: connecting has a thread of its own, which is left behind then. */
+struct connecting {
+	struct connection it;
+	char *uri;
+	struct err err;
+	int status;
+};
+
+static void *connect_to(void *data)
+{
+	struct connecting *connecting = data;
+	struct connection *it = &connecting->it;
+
+	connecting->status = load(it, &connecting->err);
+	if (connecting->status < 0)
+		return NULL;
+	/* Looking starts no daemon of a session. */
+	(void)setenv("LIBVIRT_AUTOSTART", "0", 0);
+	/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): load() has filled in all functions. */
+	it->api.virSetErrorFunc(NULL, on_libvirt_error);
+	it->handle = it->api.virConnectOpen(it->uri);
+	if (!it->handle) {
+		connecting->status = fail(it, it->uri, &connecting->err);
+		if (connecting->status == -EIO)
+			connecting->err.code = connecting->status = -ECONNREFUSED;
+	}
+	return NULL;
+}
+
+static int connect_in_time(struct connecting *connecting, struct err *err)
+{
+	pthread_t thread;
+	struct timespec until = {0};
+	int r = pthread_create(&thread, NULL, connect_to, connecting);
+
+	if (r != 0)
+		return err_set(err, r, connecting->uri, "no thread for asking libvirt");
+	(void)clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += VM_LIBVIRT_WAIT_S;
+	if (pthread_timedjoin_np(thread, NULL, &until) == 0) {
+		if (connecting->status < 0)
+			*err = connecting->err;
+		return connecting->status;
+	}
+	(void)pthread_detach(thread);
+	(void)err_set(err, ETIMEDOUT, connecting->uri, "libvirt does not answer for %d seconds", VM_LIBVIRT_WAIT_S);
+	return err_hint(err, "does virsh list answer? systemctl status libvirtd virtqemud");
+}
+
+/* The URI of the machine; NULL when it has no libvirt that could be asked. */
+static const char *uri_of(struct knob_machine *machine)
+{
+	struct err ignored = {0};
+	const char *data;
+
+	if (sys_writer_is_live(machine->writer))
+		return VM_LIBVIRT_URI;
+	return sys_writer_read(machine->writer, machine->arena, KNOB_LIBVIRT_TEST, &data, NULL, &ignored) < 0
+		   ? NULL
+		   : arena_printf(machine->arena, "test://%s%s", sys_root(machine->sys), KNOB_LIBVIRT_TEST);
+}
+
+/* As large as the highest CPU number needs. */
+static size_t map_size(struct knob_machine *machine)
+{
+	const struct sys_look *possible = sys_read(machine->sys, "/sys/devices/system/cpu/possible");
+	struct cpuset set = {0};
+	int last = -1;
+
+	if (possible->state == SYS_VALUE && cpuset_parse(possible->data, &set, NULL) == 0)
+		CPUSET_FOREACH (cpu, &set)
+			last = cpu;
+	return last < 0 ? CPUSET_MAX / 8 : (size_t)last / 8 + 1;
+}
+
+int knob_libvirt_open(struct knob_machine *machine, struct err *err)
+{
+	const char *uri = uri_of(machine);
+	struct connecting *connecting;
+	struct connection *it;
+	int r;
+
+	if (machine->libvirt)
+		return 0;
+	if (!uri)
+		return err_set(err, ENOTSUP, sys_root(machine->sys), "no libvirt runs in a directory");
+	connecting = calloc(1, sizeof(*connecting));
+	if (!connecting || !(connecting->uri = strdup(uri)))
+		err_no_memory();
+	connecting->it.uri = connecting->uri;
+	r = connect_in_time(connecting, err);
+	if (r == -ETIMEDOUT)
+		return r; /* its thread still has it */
+	if (r == 0) {
+		it = ARENA_NEW(machine->arena, struct connection);
+		*it = connecting->it;
+		it->uri = uri;
+		it->map_size = map_size(machine);
+		machine->libvirt = it;
+	}
+	free(connecting->uri);
+	free(connecting);
+	return r;
+}
+
+void knob_libvirt_close(struct knob_machine *machine)
+{
+	struct connection *it = machine->libvirt;
+
+	if (it)
+		(void)it->api.virConnectClose(it->handle);
+	machine->libvirt = NULL;
+}
+
+/* ---- VMs ---- */
+
+/* A VM that is freed when it goes out of scope. */
+struct domain {
+	const struct connection *it;
+	virDomainPtr handle;
+};
+
+static void release(struct domain *domain)
+{
+	if (domain->handle)
+		(void)domain->it->api.virDomainFree(domain->handle);
+}
+
+static int look_up(struct knob_machine *machine, const char *uuid, struct domain *ret, struct err *err)
+{
+	int r = knob_libvirt_open(machine, err);
+
+	if (r < 0)
+		return r;
+	ret->it = machine->libvirt;
+	ret->handle = ret->it->api.virDomainLookupByUUIDString(ret->it->handle, uuid);
+	return ret->handle ? 0 : fail(ret->it, uuid, err);
+}
+
+/* The same, of one that runs. */
+static int look_up_running(struct knob_machine *machine, const char *uuid, struct domain *ret, struct err *err)
+{
+	int r = look_up(machine, uuid, ret, err);
+
+	if (r == 0 && ret->it->api.virDomainIsActive(ret->handle) != 1)
+		r = err_set(err, ENOENT, uuid, "the VM does not run");
+	return r;
+}
+
+/* A call failed; perhaps because the VM has just ended. */
+static int fail_running(const struct domain *domain, const char *what, struct err *err)
+{
+	int r = fail(domain->it, what, err);
+
+	return domain->it->api.virDomainIsActive(domain->handle) == 1
+		   ? r
+		   : err_set(err, ENOENT, what, "the VM does not run any more");
+}
+
+int knob_libvirt_find(struct knob_machine *machine, const char *name, struct knob_domain *ret, struct err *err)
+{
+	CLEANUP(release) struct domain domain = {0};
+	char uuid[VIR_UUID_STRING_BUFLEN];
+	const struct api *api;
+	int r = knob_libvirt_open(machine, err);
+
+	if (r < 0)
+		return r;
+	domain.it = machine->libvirt;
+	api = &domain.it->api;
+	domain.handle = api->virDomainLookupByName(domain.it->handle, name);
+	if (!domain.handle)
+		domain.handle = api->virDomainLookupByUUIDString(domain.it->handle, name);
+	if (!domain.handle)
+		return err_set(err, ENOENT, name, "libvirt knows no such VM");
+	if (api->virDomainGetUUIDString(domain.handle, uuid) < 0)
+		return fail(domain.it, name, err);
+	*ret = (struct knob_domain){
+	    .uuid = arena_strdup(machine->arena, uuid),
+	    .name = arena_strdup(machine->arena, api->virDomainGetName(domain.handle)),
+	    .running = api->virDomainIsActive(domain.handle) == 1,
+	    .persistent = api->virDomainIsPersistent(domain.handle) == 1,
+	    .saved = api->virDomainHasManagedSaveImage(domain.handle, 0) == 1,
+	};
+	return 0;
+}
+
+int knob_libvirt_xml(struct knob_machine *machine, const char *uuid, bool declared, const char **ret, struct err *err)
+{
+	CLEANUP(release) struct domain domain = {0};
+	CLEANUP(base_free) char *xml = NULL;
+	int r = declared ? look_up(machine, uuid, &domain, err) : look_up_running(machine, uuid, &domain, err);
+
+	if (r < 0)
+		return r;
+	if (declared && domain.it->api.virDomainIsPersistent(domain.handle) != 1)
+		return err_set(err, ENOENT, uuid, "the VM is not defined");
+	/* Without this flag passwords are left out, and defining what was read would lose them. */
+	xml = domain.it->api.virDomainGetXMLDesc(domain.handle,
+						 VIR_DOMAIN_XML_SECURE | (declared ? VIR_DOMAIN_XML_INACTIVE : 0));
+	if (!xml)
+		return fail(domain.it, uuid, err);
+	*ret = arena_strdup(machine->arena, xml);
+	return 0;
+}
+
+struct defining {
+	const struct connection *it;
+	const char *xml;
+};
+
+static int define(void *data)
+{
+	const struct defining *defining = data;
+	struct domain domain = {defining->it, defining->it->api.virDomainDefineXMLFlags(
+						  defining->it->handle, defining->xml, VIR_DOMAIN_DEFINE_VALIDATE)};
+
+	if (!domain.handle)
+		return -EPROTO;
+	release(&domain);
+	return 0;
+}
+
+int knob_libvirt_define(struct knob_machine *machine, const char *uuid, const char *xml, struct err *err)
+{
+	struct defining defining = {.xml = xml};
+	int r = knob_libvirt_open(machine, err);
+
+	if (r < 0)
+		return r;
+	defining.it = machine->libvirt;
+	/* The gate is not told the text: it holds passwords. */
+	r = sys_writer_call(machine->writer, "virDomainDefineXMLFlags", uuid, NULL, define, &defining);
+	return r == -EPROTO ? fail(defining.it, uuid, err)
+	       : r < 0	    ? err_set(err, -r, uuid, "could not be defined: %s", sys_reason(-r))
+			    : 0;
+}
+
+/* ---- pins ---- */
+
+static struct cpuset set_of_map(const unsigned char *map, size_t size)
+{
+	struct cpuset set = {0};
+
+	for (size_t cpu = 0; cpu < MIN_OF(size * 8, (size_t)CPUSET_MAX); cpu++)
+		if (map[cpu / 8] & (1U << (cpu % 8)))
+			cpuset_add(&set, (int)cpu);
+	return set;
+}
+
+/* Where an I/O thread may run is only told by its thread; where it is to run stands in the XML. */
+static int get_iothread_pin(struct knob_machine *machine, const char *uuid, int64_t index, struct cpuset *ret,
+			    struct err *err)
+{
+	CLEANUP(vm_free_pointer) struct vm *vm = NULL;
+	const struct connection *it = machine->libvirt;
+	const char *xml = NULL;
+	int r = knob_libvirt_xml(machine, uuid, false, &xml, err);
+
+	if (r == 0 && xml)
+		r = vm_read_libvirt_xml(uuid, xml, strlen(xml), &vm, err);
+	if (r < 0 || !vm)
+		return r;
+	for (int i = 0; i < vm->iothread_count; i++) {
+		if (vm->iothreads[i].id != index || vm->iothreads[i].pin_only)
+			continue;
+		*ret = vm->iothreads[i].pin.given ? vm->iothreads[i].pin.set
+		       : vm->cpuset.given	  ? vm->cpuset.set
+						  : cpuset_range(0, (int)it->map_size * 8 - 1);
+		return 0;
+	}
+	return err_set(err, ENOENT, uuid, "the VM has no I/O thread %lld", (long long)index);
+}
+
+static int get_map(struct knob_machine *machine, const char *uuid, enum knob_libvirt_thread thread, int64_t index,
+		   struct cpuset *ret, struct err *err)
+{
+	CLEANUP(release) struct domain domain = {0};
+	int r = look_up_running(machine, uuid, &domain, err);
+	size_t size = r < 0 ? 1 : domain.it->map_size, count = thread == KNOB_LIBVIRT_VCPU ? (size_t)index + 1 : 1;
+	unsigned char *maps = arena_array(machine->arena, count, size);
+	int got;
+
+	if (r < 0)
+		return r;
+	if (thread == KNOB_LIBVIRT_VCPU)
+		got = domain.it->api.virDomainGetVcpuPinInfo(domain.handle, (int)count, maps, (int)size,
+							     VIR_DOMAIN_AFFECT_LIVE);
+	else
+		got =
+		    domain.it->api.virDomainGetEmulatorPinInfo(domain.handle, maps, (int)size, VIR_DOMAIN_AFFECT_LIVE);
+	if (got < 0)
+		return fail_running(&domain, uuid, err);
+	if (got == 0 || (size_t)got < count)
+		return err_set(err, ENOENT, uuid, "the VM has no such thread");
+	*ret = set_of_map(maps + (count - 1) * size, size);
+	return 0;
+}
+
+int knob_libvirt_get_pin(struct knob_machine *machine, const char *uuid, enum knob_libvirt_thread thread, int64_t index,
+			 struct cpuset *ret, struct err *err)
+{
+	int r = knob_libvirt_open(machine, err);
+
+	if (r < 0)
+		return r;
+	return thread == KNOB_LIBVIRT_IOTHREAD ? get_iothread_pin(machine, uuid, index, ret, err)
+					       : get_map(machine, uuid, thread, index, ret, err);
+}
+
+struct pinning {
+	const struct domain *domain;
+	enum knob_libvirt_thread thread;
+	unsigned index;
+	unsigned char map[CPUSET_MAX / 8];
+	int map_size;
+};
+
+static int pin(void *data)
+{
+	struct pinning *it = data;
+	const struct api *api = &it->domain->it->api;
+	virDomainPtr handle = it->domain->handle;
+	int r = -1;
+
+	if (it->thread == KNOB_LIBVIRT_VCPU)
+		r = api->virDomainPinVcpuFlags(handle, it->index, it->map, it->map_size, VIR_DOMAIN_AFFECT_LIVE);
+	else if (it->thread == KNOB_LIBVIRT_EMULATOR)
+		r = api->virDomainPinEmulator(handle, it->map, it->map_size, VIR_DOMAIN_AFFECT_LIVE);
+	else
+		r = api->virDomainPinIOThread(handle, it->index, it->map, it->map_size, VIR_DOMAIN_AFFECT_LIVE);
+	return r < 0 ? -EPROTO : 0;
+}
+
+int knob_libvirt_pin(struct knob_machine *machine, const char *uuid, enum knob_libvirt_thread thread, int64_t index,
+		     const struct cpuset *cpus, struct err *err)
+{
+	static const char *const calls[] = {
+	    [KNOB_LIBVIRT_VCPU] = "virDomainPinVcpuFlags",
+	    [KNOB_LIBVIRT_EMULATOR] = "virDomainPinEmulator",
+	    [KNOB_LIBVIRT_IOTHREAD] = "virDomainPinIOThread",
+	};
+	CLEANUP(release) struct domain domain = {0};
+	struct pinning pinning = {.domain = &domain, .thread = thread, .index = (unsigned)index};
+	const char *list = cpuset_format(machine->arena, cpus);
+	int r = look_up_running(machine, uuid, &domain, err);
+
+	if (r < 0)
+		return r;
+	CPUSET_FOREACH (cpu, cpus) {
+		pinning.map[cpu / 8] |= (unsigned char)(1U << (cpu % 8));
+		pinning.map_size = cpu / 8 + 1;
+	}
+	r = sys_writer_call(machine->writer, calls[thread], uuid, list, pin, &pinning);
+	return r == -EPROTO ? fail_running(&domain, uuid, err)
+	       : r < 0	    ? err_set(err, -r, uuid, "could not be pinned to %s: %s", list, sys_reason(-r))
+			    : 0;
+}
+
+/* ---- memory ---- */
+
+int knob_libvirt_get_nodes(struct knob_machine *machine, const char *uuid, struct cpuset *ret, struct err *err)
+{
+	CLEANUP(release) struct domain domain = {0};
+	int count = 0, r = look_up_running(machine, uuid, &domain, err);
+	virTypedParameterPtr parameters;
+	struct cpuset set = {0};
+
+	if (r < 0)
+		return r;
+	if (domain.it->api.virDomainGetNumaParameters(domain.handle, NULL, &count, VIR_DOMAIN_AFFECT_LIVE) < 0)
+		return fail_running(&domain, uuid, err);
+	parameters = ARENA_ARRAY(machine->arena, (size_t)MAX_OF(count, 0) + 1, virTypedParameter);
+	if (domain.it->api.virDomainGetNumaParameters(domain.handle, parameters, &count, VIR_DOMAIN_AFFECT_LIVE) < 0)
+		return fail_running(&domain, uuid, err);
+	for (int i = 0; i < count; i++)
+		if (parameters[i].type == VIR_TYPED_PARAM_STRING &&
+		    text_equal(parameters[i].field, VIR_DOMAIN_NUMA_NODESET) && parameters[i].value.s)
+			(void)vm_parse_cpuset(parameters[i].value.s, &set, NULL);
+	domain.it->api.virTypedParamsClear(parameters, count);
+	if (cpuset_empty(&set))
+		return err_set(err, ENOENT, uuid, "its memory is not confined to nodes");
+	*ret = set;
+	return 0;
+}
+
+struct confining {
+	const struct domain *domain;
+	virTypedParameter parameter;
+};
+
+static int confine(void *data)
+{
+	struct confining *it = data;
+
+	return it->domain->it->api.virDomainSetNumaParameters(it->domain->handle, &it->parameter, 1,
+							      VIR_DOMAIN_AFFECT_LIVE) < 0
+		   ? -EPROTO
+		   : 0;
+}
+
+int knob_libvirt_set_nodes(struct knob_machine *machine, const char *uuid, const struct cpuset *nodes, struct err *err)
+{
+	CLEANUP(release) struct domain domain = {0};
+	char *list = arena_strdup(machine->arena, cpuset_format(machine->arena, nodes));
+	struct confining confining = {&domain, {.field = VIR_DOMAIN_NUMA_NODESET, .type = VIR_TYPED_PARAM_STRING}};
+	int r = look_up_running(machine, uuid, &domain, err);
+
+	if (r < 0)
+		return r;
+	confining.parameter.value.s = list;
+	r = sys_writer_call(machine->writer, "virDomainSetNumaParameters", uuid, list, confine, &confining);
+	return r == -EPROTO ? fail_running(&domain, uuid, err)
+	       : r < 0 ? err_set(err, -r, uuid, "its memory could not be moved to node %s: %s", list, sys_reason(-r))
+		       : 0;
+}

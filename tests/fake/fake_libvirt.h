@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns a libvirt that is no libvirt: a library of the same name with the calls that hvtune changes VMs with, over files
+ * of a directory that holds a machine, so that what it did can be compared, and outlives the process that asked for it.
+ * It is found by LD_LIBRARY_PATH. Below the directory:
+ *
+ *   etc/libvirt/test.xml	    has to be there: it is what the URI names
+ *   etc/libvirt/qemu/NAME.xml	    a definition; what is defined is laid out anew, as libvirt does
+ *   run/libvirt/qemu/NAME.live	    the XML of a VM that runs; "@PINS@" in it stands for its pins
+ *   run/libvirt/qemu/NAME.pid	    its process
+ *   run/libvirt/qemu/NAME.pins	    "vcpu 0 4", "emulator 0 2", "iothread 1 3", "memory 0 0-1", a line each
+ *   run/libvirt/qemu/NAME.cpuset   CPUs of its control group, which all pins are narrowed to; may be missing
+ */
+#ifndef HVTUNE_FAKE_LIBVIRT_H
+#define HVTUNE_FAKE_LIBVIRT_H
+
+/* The symbol "fake_libvirt". */
+struct fake_libvirt {
+	int changes;   /* calls so far that change something */
+	int fail_at;   /* this one fails, counted from 1; 0: none */
+	int vanish_at; /* before this one the VM that it is about ends */
+	int refuse;    /* no connection: 1 for want of rights, 2 because nobody listens */
+};
+
+#endif

@@ -185,6 +185,7 @@ int knob_vm_find(struct knob_machine *machine, const char *name, struct knob_vm 
 			*ret = vms->found[i];
 			return 0;
 		}
+	vm.amd = host_is_amd(vms->host);
 	vm.of_libvirt = knob_libvirt_find(machine, name, &vm.domain, &why) == 0;
 	if (vm.of_libvirt) {
 		vm.name = vm.domain.name;

@@ -19,6 +19,7 @@
 struct knob_vm {
 	const char *name;
 	bool of_libvirt;
+	bool amd;		   /* the host is: threads of a core need the CPU feature topoext there */
 	struct knob_domain domain; /* of_libvirt */
 	const struct vm *running;  /* its process with its threads; NULL: it does not run */
 	const struct vm *live;	   /* of_libvirt: the XML that it runs with; NULL: it does not run */

@@ -159,7 +159,7 @@ static int topology_text(const struct asking *asking, const char **ret)
 		return err_set(asking->err, EINVAL, asking->value, "is a topology of %d vCPUs; %s has %d", product,
 			       asking->vm->name, declared->vcpu_max);
 	/* Without it an AMD guest sees no threads (facts of QEMU's target/i386/cpu.c). */
-	if (topology.threads > 1)
+	if (topology.threads > 1 && asking->vm->amd)
 		topoext = 1;
 	*ret = arena_printf(asking->machine->arena, "%s%s", asking->value,
 			    topoext > 0	   ? "+topoext"

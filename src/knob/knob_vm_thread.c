@@ -80,9 +80,14 @@ static int get_place(struct knob_machine *machine, const char *text, struct knob
 	r = knob_libvirt_get_pin(machine, where->uuid, thread_of(where), where->index, &place.pin, err);
 	if (r < 0)
 		return r;
-	/* CPUs that are offline or not there at all count in neither: an unpinned thread has all that could be. */
+	/*
+	 * CPUs that are offline or not there at all count in neither: a thread that is not pinned has all that could
+	 * be, and a cpuset of cgroup v1 refuses those that are offline.
+	 */
 	pinned = cpuset_and(&place.pin, &there);
 	there = cpuset_and(&runs, &there);
+	if (!cpuset_empty(&pinned))
+		place.pin = pinned;
 	if (!cpuset_equal(&pinned, &there))
 		place.runs = cpuset_empty(&there) ? runs : there;
 	*ret = place;

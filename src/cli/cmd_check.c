@@ -65,12 +65,34 @@ static void release(json_t **json)
 	json_decref(*json);
 }
 
+/* Declarations that cannot be read as a VM: ["/etc/libvirt/qemu/web1.xml: ..."] */
+static json_t *unread_json(const struct vm_joined *vms)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < vms->list->count; i++)
+		if (vms->list->entries[i].problem)
+			json_array_append_new(list, report_json_text(vms->list->entries[i].problem));
+	return list;
+}
+
+/* What was not looked at, and why. */
+static void print_unread(const struct vm_joined *vms)
+{
+	for (int i = 0; i < vms->list->count; i++)
+		if (vms->list->entries[i].problem)
+			(void)printf("A VM is not looked at: %s\n", vms->list->entries[i].problem);
+	if (vms->refused)
+		(void)printf("VMs that do not run are not looked at: %s needs root.\n", vms->refused);
+}
+
 static void print_as_json(const struct host *host, const struct vm_joined *vms, const struct advise_result *result,
 			  json_t *changes)
 {
 	json_t *json = report_findings_json(host, result, "check");
 
 	json_object_set_new(json, "vms", vms_json(vms));
+	json_object_set_new(json, "vms_unread", unread_json(vms));
 	if (vms->refused)
 		json_object_set_new(json, "vms_refused", report_json_text(vms->refused));
 	json_object_set(json, "cut_short", changes);
@@ -152,10 +174,10 @@ int cmd_check(struct cli *cli)
 		/* Who asks for notes by --min wants to see them. */
 		report_findings(&cli->out, host, vm_joined_summary(vms), result,
 				cli_given(cli, OPTION_ALL) || (cli_given(cli, OPTION_MIN) && least >= ADVISE_INFO));
-	if (vms->refused && !cli_given(cli, OPTION_JSON))
-		(void)printf("VMs that do not run are not looked at: %s needs root.\n", vms->refused);
-	if (!cli_given(cli, OPTION_JSON))
+	if (!cli_given(cli, OPTION_JSON)) {
+		print_unread(vms);
 		print_cut_short(&cli->out, changes);
+	}
 	cli_print_timing(cli, host);
 	return result->count_by_severity[ADVISE_FAIL] + result->count_by_severity[ADVISE_WARN] +
 		       json_array_size(changes)

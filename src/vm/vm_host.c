@@ -70,6 +70,11 @@ static int read_file(struct host *host, struct vm_host *list, const struct direc
 
 	if (look->state == SYS_ABSENT)
 		return 0;
+	/* Debian's folder can be listed by everybody, its files are root's alone. */
+	if (look->state == SYS_UNREADABLE && (look->errnum == EACCES || look->errnum == EPERM)) {
+		list->refused = directory->path;
+		return 0;
+	}
 	struct vm_host_entry *entry = add(list, arena_strndup(list->arena, file, name_size));
 
 	if (!entry)

@@ -23,7 +23,7 @@ struct vm_host {
 	struct arena *arena;
 	struct vm_host_entry *entries; /* count, those with a declaration first, by file name; then by process number */
 	int count, room;
-	const char *refused; /* a directory of declarations that may not be read; NULL: none */
+	const char *refused; /* a directory of declarations that, or files of which, may not be read; NULL: none */
 };
 
 /*

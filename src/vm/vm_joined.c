@@ -237,11 +237,20 @@ static void add_vm(const struct host *host, struct host_rows *rows, const struct
 		add_text(rows, "Remark", vm->notes[i].text, vm->path);
 }
 
+/* What is there and cannot be read as a VM. */
+static void add_problems(struct host_rows *rows, const struct vm_host *list)
+{
+	for (int i = 0; i < list->count; i++)
+		if (list->entries[i].problem)
+			add_text(rows, "Not readable", list->entries[i].problem, list->entries[i].name);
+}
+
 void vm_joined_rows(const struct host *host, const struct vm_joined *vms, struct host_rows *rows)
 {
 	for (int i = 0; i < vms->count; i++)
 		add_vm(host, rows, vms->vms[i]);
 	rows->section = NULL;
+	add_problems(rows, vms->list);
 	if (vms->refused)
 		add_text(rows, "Not readable", arena_printf(rows->arena, "%s: needs root", vms->refused), vms->refused);
 	if (!vms->count)

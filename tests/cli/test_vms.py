@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """All VMs of a host: `check` and `show vms` on declared ones, on one that runs, and from a capture."""
 import os
+import os
 import shutil
 import sys
 import tempfile
+import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "hosts"))
@@ -163,6 +165,24 @@ class Vms(Test):
                 text = file.read_text(encoding="utf-8", errors="replace")
                 self.assertNotIn("web1", text, file)
                 self.assertNotIn("hush", text, file)
+
+    def test_what_is_no_vm_is_told(self):
+        self.write("/etc/libvirt/qemu/broken.xml", "<domain")
+        done = hvtune("check", "--host", self.root)
+        self.assertRegex(done.out, r"(?m)^A VM is not looked at: .*/etc/libvirt/qemu/broken.xml: ")
+        self.assertRegex(hvtune("show", "vms", "--host", self.root).out, r"Not readable .*broken.xml: ")
+        self.assertEqual(len(hvtune("check", "--json", "--host", self.root).json()["vms_unread"]), 1)
+
+    @unittest.skipUnless(shutil.which("setpriv") and os.geteuid() == 0, "only root can be somebody else")
+    def test_files_of_root(self):
+        """A folder that everybody may list, with files that they may not read, as Debian has it."""
+        self.folder.chmod(0o755)
+        (self.root / "etc/libvirt/qemu/web1.xml").chmod(0o600)
+        nobody = ("setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups")
+        done = hvtune("check", "--host", self.root, prefix=nobody)
+        self.assertIn("VMs that do not run are not looked at: /etc/libvirt/qemu needs root.\n", done.out)
+        self.assertNotIn("A VM is not looked at", done.out)
+        self.assertRegex(hvtune("show", "vms", "--host", self.root, prefix=nobody).out, "Not readable .*needs root")
 
 
 class Connect(Test):

@@ -26,7 +26,7 @@ static const struct advise_rule *const advise_tables[] = {
     advise_cmdline_memory_rules,
     advise_cmdline_syntax_rules,
     advise_tuned_rules,
-    advise_tuned_option_rules,
+    advise_tuned_cpufreq_rules, advise_tuned_option_rules,
     advise_tuned_profile_rules,
     advise_daemon_rules,
     advise_kvm_rules,

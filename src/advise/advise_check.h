@@ -100,6 +100,7 @@ extern const struct advise_rule advise_cmdline_cost_rules[];
 extern const struct advise_rule advise_cmdline_cpu_rules[];
 extern const struct advise_rule advise_cmdline_memory_rules[];
 extern const struct advise_rule advise_cmdline_syntax_rules[];
+extern const struct advise_rule advise_tuned_cpufreq_rules[];
 extern const struct advise_rule advise_tuned_option_rules[];
 extern const struct advise_rule advise_tuned_profile_rules[];
 extern const struct advise_rule advise_tuned_rules[];

@@ -41,6 +41,12 @@ int topology_gather_hwloc(struct topology_gather *gather, struct topology_load *
 /* Source 2: the lists in /sys/devices/system/cpu, through the door. False when there are none. */
 bool topology_gather_lists(struct topology_gather *gather);
 
+/* Fill CCDs, and where each CPU, core and L3 group has its own. Sorts the dies. Needs packages, L3 groups and cores. */
+void topology_find_ccds(struct host *host, struct topology_gather *gather);
+
+/* The same for Zen 1, whose dies are told by nodes: after topology_judge_nodes(). */
+void topology_find_zen1_dies(struct host *host);
+
 /* /sys/devices/system/node through the door; sets node_known. Needs the packages. */
 void topology_read_nodes(struct host *host);
 

@@ -14,32 +14,19 @@ struct undoing {
 	json_t *changes; /* what was undone, for JSON; NULL for text */
 };
 
-/* What a change did, for people; the journal is read again, for undo has its own. */
-static const char *what_of(struct knob_machine *machine, unsigned id)
-{
-	struct knob_journal journal = {0};
-	struct err ignored = {0};
-
-	if (knob_journal_read(machine, &journal, &ignored) == 0)
-		for (size_t i = 0; i < journal.count; i++)
-			if (journal.changes[i].id == id)
-				return journal.changes[i].what;
-	return "";
-}
-
 static void tell(const struct undoing *undoing, const struct knob_report *report, int r)
 {
 	struct arena *arena = undoing->machine->arena;
-	const char *what = what_of(undoing->machine, report->id);
 
 	if (undoing->changes) {
 		json_array_append_new(undoing->changes, json_pack("{s:i, s:o, s:b, s:o}", "id", (int)report->id, "what",
-								  report_json_text(what), "undone", r == 0, "events",
-								  report_knob_events_json(report)));
+								  report_json_text(report->what), "undone", r == 0,
+								  "events", report_knob_events_json(report)));
 		return;
 	}
 	term_flow(&undoing->cli->out, 0, true,
-		  arena_printf(arena, "Change %u (%s) is %s.", report->id, what, r == 0 ? "undone" : "undone in part"));
+		  arena_printf(arena, "Change %u (%s) is %s.", report->id, report->what,
+			       r == 0 ? "undone" : "undone in part"));
 	report_knob_events(&undoing->cli->out, arena, report);
 }
 

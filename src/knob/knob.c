@@ -285,6 +285,10 @@ int knob_expand(struct knob_machine *machine, const struct knob_ask *ask, enum k
 		struct knob_point *point = &points->items[i];
 		struct err why = {0};
 
+		if (which == KNOB_EXPAND_UNREAD) {
+			kept++;
+			continue;
+		}
 		r = knob_get(machine, point, &point->old, &why);
 		/* A CPU that is offline has no policy, and a policy without the file says no to all of them. */
 		if (r == -ENOENT && which != KNOB_EXPAND_COMING)

@@ -209,6 +209,7 @@ enum knob_expand {
 	KNOB_EXPAND_THERE,    /* those that are there; one that cannot be read is an error */
 	KNOB_EXPAND_COMING,   /* also those that another knob of the plan makes appear, with `old` NULL */
 	KNOB_EXPAND_READABLE, /* those that can be read */
+	KNOB_EXPAND_UNREAD,   /* all that there may be, without looking at any: `old` stays NULL */
 };
 
 /* All points that `ask` names, with their present values in `old` and what is asked in `new`. */

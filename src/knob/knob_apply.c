@@ -244,10 +244,12 @@ static int write_and_verify(struct applying *applying, struct err *err)
 		r = knob_settle(applying->machine, applying->plan->points.items, applying->plan->points.count, err);
 	if (r == 0)
 		r = verify(applying, true, err);
-	if (r == 0)
+	/* Without a wait a second look would follow the first at once. */
+	if (r == 0 && applying->options->settle_ms) {
 		r = wait_to_settle(applying, err);
-	if (r == 0)
-		r = verify(applying, false, err);
+		if (r == 0)
+			r = verify(applying, false, err);
+	}
 	if (r < 0)
 		return r;
 	note_moved(applying);
@@ -291,6 +293,7 @@ int knob_apply(struct knob_machine *machine, const struct knob_plan *plan, const
 	if (r < 0 || !applying.change)
 		return r;
 	ret->id = applying.change->id;
+	ret->what = applying.change->what;
 	r = write_and_verify(&applying, err);
 	if (r == 0)
 		return 0;

@@ -30,6 +30,7 @@ struct knob_report {
 	struct knob_event *events;
 	size_t count, room;
 	unsigned id;	  /* of the change */
+	const char *what; /* the command that made it */
 	bool rolled_back; /* apply failed and everything is as before */
 	bool interrupted; /* by a signal */
 };

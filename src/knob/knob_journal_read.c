@@ -53,7 +53,7 @@ static struct knob_point *read_points(struct reading *reading, const json_t *lis
 			return NULL;
 		if (!point->label)
 			point->label = "";
-		point->knob = knob_find(point->name);
+		point->knob = i && text_equal(point[-1].name, point->name) ? point[-1].knob : knob_find(point->name);
 	}
 	*ret_count = count;
 	return points;

@@ -11,7 +11,8 @@ struct asked {
 	const struct knob *knob;
 	const struct knob_ask *ask;
 	struct knob_points points;
-	bool first; /* within its rank, see enum knob_order */
+	bool first;    /* within its rank, see enum knob_order */
+	bool repeated; /* a point of it may be asked for twice */
 };
 
 void knob_plan_note(struct knob_machine *machine, struct knob_plan *plan, const char *text)
@@ -145,8 +146,11 @@ bool knob_plan_moves(const struct knob_plan *plan, const char *knob)
 	return false;
 }
 
-/* Do the steps so far move this very point? What is of single CPUs moves what is of the same CPUs. */
-static bool is_moved(const struct knob_plan *plan, const struct knob_point *point)
+/*
+ * Do the steps so far move this very point? What is of single CPUs moves what is of the same CPUs: mostly that at the
+ * same `place` in its step.
+ */
+static bool is_moved(const struct knob_plan *plan, const struct knob_point *point, size_t place)
 {
 	for (size_t i = 0; i < plan->step_count; i++) {
 		const struct knob_step *step = &plan->steps[i];
@@ -154,6 +158,8 @@ static bool is_moved(const struct knob_plan *plan, const struct knob_point *poin
 		if (!step->knob->moves || !text_has_word(step->knob->moves, " ", point->knob->name))
 			continue;
 		if (step->knob->unit != KNOB_OF_CPUS || point->knob->unit != KNOB_OF_CPUS)
+			return true;
+		if (place < step->count && text_equal(plan->points.items[step->first + place].label, point->label))
 			return true;
 		for (size_t j = step->first; j < step->first + step->count; j++)
 			if (text_equal(plan->points.items[j].label, point->label))
@@ -167,9 +173,28 @@ static bool move_each_other(const struct knob *a, const struct knob *b)
 	return a->moves && b->moves && text_has_word(a->moves, " ", b->name) && text_has_word(b->moves, " ", a->name);
 }
 
+static const struct knob_point *find_planned(const struct knob_plan *plan, const struct knob_point *point)
+{
+	const struct knob_point *written = find_point(&plan->points, point);
+
+	return written ? written : find_point(&plan->already, point);
+}
+
 static bool is_hole(const struct knob_point *point)
 {
 	return point->knob->hole && point->new &&text_has_word(point->knob->hole, " ", point->new);
+}
+
+/* CPUs have the choices of their one driver: a value that was judged for the point before needs no second look. */
+static int check_point(struct knob_machine *machine, const struct asked *asked, size_t index, bool moved,
+		       struct err *err)
+{
+	const struct knob_point *point = &asked->points.items[index];
+	const struct knob *knob = asked->knob;
+
+	if (index && knob->unit == KNOB_OF_CPUS && text_equal(point->new, point[-1].new))
+		return knob->check ? knob->check(machine, point, err) : 0;
+	return knob_check(machine, point, moved, err);
 }
 
 /* Take the points of one ask into the plan: a step of those that change. */
@@ -185,10 +210,9 @@ static int add_step(struct knob_machine *machine, struct knob_plan *plan, const 
 				       plan->steps[i].name);
 	for (size_t i = 0; i < asked->points.count; i++) {
 		const struct knob_point *point = &asked->points.items[i];
-		const struct knob_point *written = find_point(&plan->points, point);
-		const struct knob_point *twice = written ? written : find_point(&plan->already, point);
-		bool moved = is_moved(plan, point);
-		int r = knob_check(machine, point, moved, err);
+		const struct knob_point *twice = asked->repeated ? find_planned(plan, point) : NULL;
+		bool moved = is_moved(plan, point, i);
+		int r = check_point(machine, asked, i, moved, err);
 
 		if (r < 0)
 			return r;
@@ -227,10 +251,11 @@ static void add_guards(struct knob_machine *machine, struct knob_plan *plan)
 		struct err ignored = {0};
 
 		if (!knob_plan_moves(plan, knob->name) ||
-		    knob_expand(machine, &all, KNOB_EXPAND_READABLE, &points, &ignored) < 0)
+		    knob_expand(machine, &all, KNOB_EXPAND_UNREAD, &points, &ignored) < 0)
 			continue;
 		for (size_t j = 0; j < points.count; j++)
-			if (!find_point(&plan->points, &points.items[j]))
+			if (!find_point(&plan->points, &points.items[j]) &&
+			    knob_get(machine, &points.items[j], &points.items[j].old, &ignored) == 0)
 				knob_points_add(&plan->guards, &points.items[j]);
 	}
 }
@@ -259,6 +284,10 @@ int knob_plan_make(struct knob_machine *machine, const struct knob_ask *asks, si
 		if (r < 0)
 			return r;
 		asked[i].first = goes_first(&asked[i]);
+		asked[i].repeated = asked[i].knob->unit == KNOB_OF_NAMES;
+		for (size_t j = 0; j < count; j++)
+			if (j != i && knob_find(asks[j].name) == asked[i].knob)
+				asked[i].repeated = true;
 		sorted[i] = &asked[i];
 	}
 	qsort(sorted, count, sizeof(struct asked *), by_rank);

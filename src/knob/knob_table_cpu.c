@@ -75,7 +75,7 @@ static const struct knob governor = {
 
 static int check_epp(struct knob_machine *machine, const struct knob_point *point, struct err *err)
 {
-	const char *words = knob_beside(machine, point->where, "energy_performance_available_preferences");
+	const char *words;
 	int64_t number;
 
 	if (text_equal(point->new, "custom"))
@@ -83,8 +83,10 @@ static int check_epp(struct knob_machine *machine, const struct knob_point *poin
 	if (text_int(point->new, 10, &number) < 0 && text_int(point->new, 16, &number) == 0)
 		return err_set(err, EINVAL, point->new, "epp takes a word or a decimal number from 0 to 255");
 	/* Kernels that take numbers (7.1) list "custom", but not while the governor performance holds EPP. */
-	if (text_int(point->new, 10, &number) == 0 && words && !text_equal(words, "performance") &&
-	    !text_has_word(words, " ", "custom"))
+	if (text_int(point->new, 10, &number) < 0)
+		return 0;
+	words = knob_beside(machine, point->where, "energy_performance_available_preferences");
+	if (words && !text_equal(words, "performance") && !text_has_word(words, " ", "custom"))
 		return err_set(err, EINVAL, point->new, "this kernel takes no numbers for EPP, only: %s", words);
 	return 0;
 }

@@ -19,7 +19,8 @@ struct goal {
 	bool watched;	    /* it is ours to bring to its target */
 	bool touched;	    /* it held something else than its target at some time */
 	enum knob_outcome outcome;
-	const char *found; /* when undo began */
+	const char *found; /* when it was looked at last */
+	bool holds, gone;  /* what that look saw: its target, or nothing any more */
 	const char *why;
 };
 
@@ -142,17 +143,26 @@ static void find_target(struct knob_machine *machine, const struct knob_change *
 	    arena_printf(machine->arena, "someone has set it to %s since", goal->found ? goal->found : "nothing");
 }
 
-/* 0 when it holds its target now; 1 when it was written; negative: it cannot be. */
+static void look(struct knob_machine *machine, struct goal *goal)
+{
+	struct err ignored = {0};
+	const char *now = NULL;
+	int r = knob_get(machine, goal->point, &now, &ignored);
+
+	goal->gone = r == -ENOENT;
+	goal->holds = r == 0 && knob_same(goal->point->knob, now, goal->target);
+	if (!goal->gone)
+		goal->found = now;
+}
+
+/* 0 when it holds its target; 1 when it was written; negative: it cannot be. By the last look. */
 static int approach(struct knob_machine *machine, struct goal *goal)
 {
 	const struct knob_point *point = goal->point;
 	struct err err = {0};
-	const char *now = NULL;
-	int r = knob_get(machine, point, &now, &err);
+	int r;
 
-	if (r == 0 && knob_same(point->knob, now, goal->target))
-		return 0;
-	if (r == -ENOENT && !point->knob->appears && !point->old)
+	if (goal->holds || (goal->gone && !point->knob->appears && !point->old))
 		return 0;
 	goal->touched = true;
 	if (point->knob->unwritable && text_equal(point->knob->unwritable, goal->target))
@@ -171,25 +181,16 @@ static int by_rank(const void *a, const void *b)
 	return one->order < other->order ? -1 : one->order > other->order;
 }
 
-static bool holds_target(struct knob_machine *machine, struct goal *goal)
+/*
+ * Bring all goals to their targets: back through the steps, then by rank as long as that helps. All were looked at
+ * after the last write.
+ */
+static void bring_back(struct knob_machine *machine, const struct knob_change *change, struct goal *goals,
+		       struct goal **sorted, size_t count)
 {
-	struct err err = {0};
-	const char *now = NULL;
-	int r = knob_get(machine, goal->point, &now, &err);
+	const struct knob *moving = NULL;
 
-	if (r == -ENOENT) {
-		goal->outcome = KNOB_GONE;
-		return true;
-	}
-	goal->found = now;
-	return r == 0 && knob_same(goal->point->knob, now, goal->target);
-}
-
-/* Bring all goals to their targets: back through the steps, then by rank as long as that helps. */
-static void bring_back(struct knob_machine *machine, struct goal *goals, size_t point_count, struct goal **sorted,
-		       size_t count)
-{
-	for (size_t i = 0; i < point_count; i++) {
+	for (size_t i = 0; i < change->point_count; i++) {
 		const struct knob_point *point = goals[i].point;
 		struct err ignored = {0};
 
@@ -197,19 +198,30 @@ static void bring_back(struct knob_machine *machine, struct goal *goals, size_t 
 			(void)point->knob->widen(machine, point->where, goals[i].target, &ignored);
 	}
 	/* A refusal here is not the last word: what stands in the way is often put back after it. */
-	for (size_t i = point_count; i-- > 0;)
-		if (goals[i].watched && goals[i].touched)
-			(void)approach(machine, &goals[i]);
+	for (size_t i = change->point_count; i-- > 0;) {
+		if (!goals[i].watched || !goals[i].touched)
+			continue;
+		/* As long as nothing was written that moves others, all is as find_target() has just seen it. */
+		if ((moving && moving != goals[i].point->knob) || goals[i].point->knob->widen)
+			look(machine, &goals[i]);
+		(void)approach(machine, &goals[i]);
+		if (goals[i].point->knob->moves)
+			moving = goals[i].point->knob;
+	}
 	qsort(sorted, count, sizeof(struct goal *), by_rank);
 	for (int pass = 0; pass < MOST_PASSES; pass++) {
 		bool wrote = false;
 
-		for (size_t i = 0; i < count; i++)
+		for (size_t i = 0; i < count; i++) {
+			look(machine, sorted[i]);
 			if (approach(machine, sorted[i]) != 0)
 				wrote = true;
+		}
 		if (!wrote)
 			return;
 	}
+	for (size_t i = 0; i < count; i++)
+		look(machine, sorted[i]);
 }
 
 static int finish(struct knob_machine *machine, struct knob_change *change, struct goal *goals, size_t count,
@@ -222,7 +234,11 @@ static int finish(struct knob_machine *machine, struct knob_change *change, stru
 		struct goal *goal = &goals[i];
 		enum knob_outcome before = goal->outcome;
 
-		if (goal->watched && !holds_target(machine, goal)) {
+		if (goal->watched && goal->point->knob->actuator->settle)
+			look(machine, goal);
+		if (goal->watched && goal->gone) {
+			goal->outcome = KNOB_GONE;
+		} else if (goal->watched && !goal->holds) {
 			goal->outcome = KNOB_STUCK;
 		} else if (goal->watched && goal->outcome == KNOB_WAS_BACK && goal->touched) {
 			goal->outcome = KNOB_PUT_BACK;
@@ -264,7 +280,7 @@ int knob_put_back(struct knob_machine *machine, struct knob_change *change, stru
 	}
 	r = again ? 0 : knob_journal_undo(machine, change, "begin", NULL, &journal_err);
 	/* A journal that takes no more records must not keep a half done change from being put back. */
-	bring_back(machine, goals, change->point_count, sorted, watched);
+	bring_back(machine, change, goals, sorted, watched);
 	if (r < 0) {
 		(void)finish(machine, change, goals, count, report, err);
 		*err = journal_err;
@@ -335,5 +351,6 @@ int knob_undo(struct knob_machine *machine, unsigned id, struct knob_report *ret
 	if (r < 0)
 		return r;
 	ret->id = change->id;
+	ret->what = change->what;
 	return knob_put_back(machine, change, ret, err);
 }

@@ -160,7 +160,9 @@ static int refuse(struct err *err, int errnum, const char *path, const char *wha
 static int check_path(const struct sys_writer *writer, const char *path, struct err *err)
 {
 	for (const char *const *pattern = writer->patterns; path[0] == '/' && *pattern; pattern++)
-		if (fnmatch(*pattern, path, FNM_PATHNAME | FNM_PERIOD) == 0)
+		/* fnmatch(3) works in wide characters; most patterns differ before their first star. */
+		if (strncmp(*pattern, path, strcspn(*pattern, "*?[")) == 0 &&
+		    fnmatch(*pattern, path, FNM_PATHNAME | FNM_PERIOD) == 0)
 			return 0;
 	return err_set(err, EPERM, path, "is not among the paths that are ever written");
 }
@@ -175,23 +177,42 @@ static int open_to_write(const struct sys_writer *writer, const char *path, int 
 	return 0;
 }
 
+/*
+ * Below these a file is one value, shown whole by one read (kernfs: single_open; proc_sys_call_handler()): after a read
+ * that did not fill its room there is nothing more to ask for.
+ */
+static bool is_one_value(const char *path)
+{
+	static const char *const trees[] = {"/sys/devices/", "/sys/module/", "/sys/kernel/mm/", "/proc/sys/"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(trees); i++)
+		if (text_starts(path, trees[i]))
+			return true;
+	return false;
+}
+
 int sys_writer_read(struct sys_writer *writer, struct arena *arena, const char *path, const char **ret_data,
 		    size_t *ret_size, struct err *err)
 {
 	CLEANUP(close_fd) int fd = open_beneath(writer, path, O_RDONLY | O_NONBLOCK, 0);
-	CLEANUP(base_free) char *data = NULL;
-	size_t size = 0, room = 0;
+	CLEANUP(base_free) char *larger = NULL;
+	char small[4096], *data = small; /* room for a value; a file moves to the heap */
+	size_t size = 0, room = sizeof(small);
 
 	if (fd < 0)
 		return refuse(err, errno, path, "opened");
 	for (;;) {
-		if (size + 4096 > room) {
-			room = room ? 2 * room : 8192;
-			char *larger = room <= MOST_BYTES ? realloc(data, room) : NULL;
+		if (size + 1 >= room) {
+			if (room >= MOST_BYTES)
+				return refuse(err, EFBIG, path, "read");
+			room = MIN_OF(4 * room, (size_t)MOST_BYTES);
+			char *moved = realloc(larger, room);
 
+			if (!moved)
+				return refuse(err, ENOMEM, path, "read");
 			if (!larger)
-				return refuse(err, room > MOST_BYTES ? EFBIG : ENOMEM, path, "read");
-			data = larger;
+				memcpy(moved, small, size);
+			data = larger = moved;
 		}
 		ssize_t got = read(fd, data + size, room - size - 1);
 
@@ -199,9 +220,9 @@ int sys_writer_read(struct sys_writer *writer, struct arena *arena, const char *
 			continue;
 		if (got < 0)
 			return refuse(err, errno, path, "read");
-		if (got == 0)
-			break;
 		size += (size_t)got;
+		if (got == 0 || (size + 1 < sizeof(small) && is_one_value(path)))
+			break;
 	}
 	*ret_data = arena_strndup(arena, data, size);
 	if (ret_size)

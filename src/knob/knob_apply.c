@@ -113,7 +113,7 @@ static int widen_point(const struct applying *applying, const struct knob_point 
 
 /* Do it with all points of the step, until one refuses. */
 static int write_points(struct applying *applying, const struct knob_step *step,
-			int (*write)(const struct applying *applying, const struct knob_point *point, struct err *err),
+			int (*put)(const struct applying *applying, const struct knob_point *point, struct err *err),
 			struct err *err)
 {
 	for (size_t i = step->first; i < step->first + step->count; i++) {
@@ -124,9 +124,9 @@ static int write_points(struct applying *applying, const struct knob_step *step,
 
 		if (is_stopped(applying))
 			return interrupted(applying, err);
-		if (write == set_point)
+		if (put == set_point)
 			tell(applying, i);
-		r = write(applying, point, &why);
+		r = put(applying, point, &why);
 		if (r == 0)
 			continue;
 		(void)knob_get(applying->machine, point, &now, &ignored);

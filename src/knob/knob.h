@@ -143,6 +143,7 @@ struct knob {
 	const char *appears;	/* name of the knob that can make it appear ("amd_pstate" for epp), or NULL */
 	const char *unwritable; /* a value that is only reached through another knob ("0" of dirty_bytes), or NULL */
 	const char *stands_for; /* a word that reads back as the value that it stands for ("default" of epp), or NULL */
+	bool yields;		/* changed by someone else, undo does not hold it: other points of the change edit it */
 	const char *hole;	/* values that open a security hole, with blanks between them, or NULL */
 	const char *hurts;	/* what it costs or risks, one sentence; NULL: nothing to say */
 	const char *after;	/* what has to follow for it to act: "a reboot", "a restart of the VM"; NULL: nothing */

@@ -157,6 +157,9 @@ int knob_boot_plan_trial(struct host *host, const struct knob_boot_loader *loade
 int knob_boot_plan_forget(struct host *host, const struct knob_boot_loader *loader, struct arena *arena,
 			  struct knob_boot_plan *ret, struct err *err);
 
+/* The names that a trial's loader entry may have, ended by NULL. */
+extern const char *const knob_boot_trial_entries[];
+
 /* The id of the trial that this boot is, by its line; NULL when it is none. */
 const char *knob_boot_trial_id(const struct host *host);
 

@@ -362,10 +362,6 @@ static int plan_kernel_line(struct boot_table *table, const struct knob_boot_loa
 		table->files[where.file] = table->before[where.file];
 	if (r == 0 && plan_files(table, loader, plan))
 		plan_maker(table, loader, plan);
-	if (r == 0 && plan->file_count && !table->before[where.file].exists)
-		boot_plan_note(table->arena, plan,
-			       "There was no %s: it is made of the line that runs, and stays when this is undone.",
-			       table->files[where.file].path);
 	if (r == 0 && loader->kind == KNOB_BOOT_UKI && plan->command_count)
 		boot_plan_note(table->arena, plan, "kernel-install knows add-all from systemd 255 on.");
 	return r;

@@ -14,6 +14,8 @@
 static const char block_begin[] = "### BEGIN hvtune trial: one boot with another kernel line ###\n";
 static const char block_end[] = "### END hvtune trial ###\n";
 
+const char *const knob_boot_trial_entries[] = {BOOT_TRIAL_GRUB_ENTRY, BOOT_TRIAL_SYSTEMD_ENTRY, NULL};
+
 /* ---- the line ---- */
 
 /* What only a trial has on its line, besides hvtune.trial=; each unless the line has a word on it already. */

@@ -118,13 +118,55 @@ static int settle_words(struct knob_machine *machine, const struct knob_point *p
 	return r < 0 || !trial ? r : settle_trial(machine, &view, err);
 }
 
+/* A kill may have left new contents beside any of the files that a trial is made of. */
+static int tidy_words(struct knob_machine *machine, const char *where, struct err *err)
+{
+	static const char *const paths[] = {BOOT_TRIAL_STATE, "/boot/grub/custom.cfg", "/boot/grub2/custom.cfg"};
+	static const char *const entries[] = {"/boot/loader/entries", "/efi/loader/entries",
+					      "/boot/efi/loader/entries"};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(paths); i++)
+		r = sys_writer_tidy(machine->writer, paths[i], err);
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(entries); i++)
+		for (size_t j = 0; r == 0 && knob_boot_trial_entries[j]; j++)
+			r = sys_writer_tidy(
+			    machine->writer,
+			    arena_printf(machine->arena, "%s/%s", entries[i], knob_boot_trial_entries[j]), err);
+	(void)where;
+	return r;
+}
+
 static bool same_words(const char *a, const char *b)
 {
 	return text_equal(a, b);
 }
 
 static const struct knob_actuator boot_word = {
-    .name = "boot", .get = get_word, .set = set_word, .same = same_words, .settle = settle_words};
+    .name = "boot", .get = get_word, .set = set_word, .same = same_words, .tidy = tidy_words, .settle = settle_words};
+
+static int refuse_files(struct knob_machine *machine, const struct knob *knob, const struct knob_ask *ask,
+			struct knob_points *points, struct err *err)
+{
+	(void)machine;
+	(void)knob;
+	(void)points;
+	return err_set(err, EINVAL, ask->name, "is no setting: the files that boot.NAME=VALUE with --no-trial changes");
+}
+
+static const struct knob files_knob = {
+    .name = FAMILY "files",
+    .summary = "the files of the boot loader that words of the default line are written to",
+    .value = "TEXT",
+    .scope = KNOB_BOOT,
+    .unit = KNOB_OF_HOST,
+    .actuator = &knob_whole_file,
+    .path = "/etc/default/grub",
+    .expand = refuse_files,
+    .yields = true,
+    .rank = KNOB_RANK_BOOT,
+    .after = "a reboot",
+};
 
 /* ---- plans ---- */
 
@@ -203,9 +245,10 @@ static size_t changes_of(struct knob_machine *machine, const struct knob_plan *p
 	return count;
 }
 
-static void add_notes(struct knob_machine *machine, struct knob_plan *plan, const struct knob_boot_plan *boot)
+static void add_notes(struct knob_machine *machine, struct knob_plan *plan, const struct knob_boot_plan *boot,
+		      bool with_files)
 {
-	for (size_t i = 0; i < boot->file_count; i++)
+	for (size_t i = 0; with_files && i < boot->file_count; i++)
 		knob_plan_note(machine, plan,
 			       arena_printf(machine->arena, "boot: %s %s", boot->files[i].after ? "writes" : "removes",
 					    boot->files[i].path));
@@ -241,6 +284,41 @@ static bool opens_hole(const char *name, const char *value)
 	       (text_equal(value, "present") && text_has_word(present, " ", name));
 }
 
+/*
+ * The default's words stand in several files at once. These are points of their own, written last and put back first:
+ * whatever was half done, every byte comes back. Where somebody has changed such a file since, it is left, and the
+ * words are taken out of it one by one.
+ */
+static void add_files(struct knob_machine *machine, struct knob_plan *plan, const struct knob_boot_plan *boot)
+{
+	struct arena *arena = machine->arena;
+	struct knob_step *steps = ARENA_ARRAY(arena, plan->step_count + 2, struct knob_step);
+
+	memcpy(steps, plan->steps, plan->step_count * sizeof(*steps));
+	steps[plan->step_count++] = (struct knob_step){
+	    .knob = &files_knob, .name = files_knob.name, .first = plan->points.count, .count = boot->file_count};
+	plan->steps = steps;
+	for (size_t i = 0; i < boot->file_count; i++) {
+		const struct knob_boot_file *file = &boot->files[i];
+		struct knob_point point = {.knob = &files_knob,
+					   .name = files_knob.name,
+					   .where = arena_strdup(arena, file->path),
+					   .label = ""};
+
+		point.old = file->before ? arena_strndup(arena, file->before, file->before_size) : NULL;
+		point.new = file->after ? arena_strndup(arena, file->after, file->after_size) : NULL;
+		knob_points_add(&plan->points, &point);
+	}
+}
+
+static bool has_files(const struct knob_plan *plan)
+{
+	for (size_t i = 0; i < plan->step_count; i++)
+		if (plan->steps[i].knob == &files_knob)
+			return true;
+	return false;
+}
+
 /* The plan as the loader will have it, so that what it refuses is told before anything is written. */
 static int judge_words(struct knob_machine *machine, struct knob_plan *plan, const struct knob_step *step,
 		       struct err *err)
@@ -255,7 +333,7 @@ static int judge_words(struct knob_machine *machine, struct knob_plan *plan, con
 
 	if (opens_hole(name_of(point->where), point->new) && !plan->hole)
 		plan->hole = arena_printf(machine->arena, "%s=%s", point->name, point->new);
-	if (!is_last_boot_step(plan, step))
+	if (!is_last_boot_step(plan, step) || has_files(plan))
 		return 0;
 	r = boot_view_open(machine, &view, err);
 	if (r == 0)
@@ -267,7 +345,7 @@ static int judge_words(struct knob_machine *machine, struct knob_plan *plan, con
 		r = knob_boot_plan_trial(view.host, &view.loader, changes, count, "trial", view.arena, &trial, err);
 		if (r < 0)
 			return r;
-		add_notes(machine, plan, &trial);
+		add_notes(machine, plan, &trial, true);
 		knob_plan_note(
 		    machine, plan,
 		    "trial boot: only the next boot has the new line; hvtune confirm makes it the default once "
@@ -277,7 +355,9 @@ static int judge_words(struct knob_machine *machine, struct knob_plan *plan, con
 	if (count) {
 		r = knob_boot_plan_default(view.host, &view.loader, changes, count, view.arena, &lasting, err);
 		if (r == 0)
-			add_notes(machine, plan, &lasting);
+			add_notes(machine, plan, &lasting, false);
+		if (r == 0 && lasting.file_count)
+			add_files(machine, plan, &lasting);
 	}
 	return r;
 }
@@ -334,7 +414,8 @@ static const char *const files[] = {
 
 #define BOOT_KNOB                                                                                                      \
 	.scope = KNOB_BOOT, .unit = KNOB_OF_HOST, .actuator = &boot_word, .path = "/etc/default/grub", .paths = files, \
-	.expand = expand_word, .rank = KNOB_RANK_BOOT, .after = "a reboot", .judge = judge_words
+	.expand = expand_word, .rank = KNOB_RANK_BOOT, .after = "a reboot", .judge = judge_words,                      \
+	.moves = FAMILY "files"
 
 static const struct knob amd_pstate = {
     .name = FAMILY "amd_pstate",
@@ -462,6 +543,6 @@ static const struct knob any = {
 };
 
 const struct knob *const knob_table_boot[] = {
-    &amd_pstate, &mitigations, &iommu,	      &amd_iommu, &isolcpus,   &nohz_full, &rcu_nocbs, &irqaffinity,
-    &nosmt,	 &thp,	       &default_size, &pages,	  &max_cstate, &any,	   NULL,
+    &files_knob,  &amd_pstate, &mitigations, &iommu,	    &amd_iommu, &isolcpus,   &nohz_full, &rcu_nocbs,
+    &irqaffinity, &nosmt,      &thp,	     &default_size, &pages,	&max_cstate, &any,	 NULL,
 };

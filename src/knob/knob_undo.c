@@ -139,8 +139,11 @@ static void find_target(struct knob_machine *machine, const struct knob_change *
 		return;
 	}
 	goal->outcome = KNOB_LEFT;
+	goal->watched = !point->knob->yields;
 	goal->why =
-	    arena_printf(machine->arena, "someone has set it to %s since", goal->found ? goal->found : "nothing");
+	    goal->found && strchr(goal->found, '\n')
+		? "someone has changed it since"
+		: arena_printf(machine->arena, "someone has set it to %s since", goal->found ? goal->found : "nothing");
 }
 
 static void look(struct knob_machine *machine, struct goal *goal)

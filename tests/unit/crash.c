@@ -34,6 +34,7 @@ static void open_machine(struct kernel *kernel, struct knob_machine *ret)
 	if (knob_machine_open(kernel->tree->root, &gate, ret, &err) < 0)
 		fail_msg("%s: %s", err.where, err.what);
 	ret->bus_address = kernel->bus_address;
+	ret->no_trial = kernel->no_trial;
 }
 
 static void make_plan(struct knob_machine *machine, const struct crash_scene *scene, struct knob_plan *ret)

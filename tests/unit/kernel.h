@@ -21,6 +21,7 @@ struct kernel {
 	int fail_errnum;
 	const char *fail_path;	 /* every write of this path fails, with fail_errnum; NULL: none */
 	const char *bus_address; /* of the bus with its services; NULL: none */
+	bool no_trial;		 /* words of the kernel's line go to the default at once */
 	const char *vanish_at;	 /* when this path was written, CPU 1's policy is gone; NULL: never */
 };
 

@@ -235,7 +235,7 @@ int boot_trial_set(struct knob_machine *machine, const char *name, const char *v
 		return 0;
 	if (r == 0 && !trial)
 		r = new_trial(machine, &trial, err);
-	return r < 0 ? r : write_trial(machine, trial, name, value, err);
+	return r < 0 || !trial ? r : write_trial(machine, trial, name, value, err);
 }
 
 struct knob_boot_change *boot_trial_changes(struct arena *arena, const struct boot_trial *trial)

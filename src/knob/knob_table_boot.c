@@ -399,6 +399,7 @@ static int check_cpus(struct knob_machine *machine, const struct knob_point *poi
 /* ---- the table ---- */
 
 /* What any of the actuators may write; the loader decides which of them there are. */
+static const char trial_state[] = BOOT_TRIAL_STATE;
 static const char *const files[] = {
     "/etc/default/grub.d/zz-hvtune.cfg",
     "/etc/default/grub.d/*.cfg",
@@ -408,7 +409,7 @@ static const char *const files[] = {
     "/boot/loader/entries/*.conf",
     "/efi/loader/entries/*.conf",
     "/boot/efi/loader/entries/*.conf",
-    BOOT_TRIAL_STATE,
+    trial_state,
     NULL,
 };
 

@@ -111,18 +111,38 @@ static const struct {
     {BOOT_GRUB_OTHER, "GRUB with grub-mkconfig", sign_of_grub},
 };
 
-/* Snippets may replace the words of /etc/default/grub, as those of cloud images do: then the file does not decide. */
-static bool grub_snippet_decides(struct host *host)
+static int compare_names(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/*
+ * GRUB's defaults as one text: Debian's grub-mkconfig sources the snippets of grub.d after the file, in the order of a
+ * shell's glob. NULL when one of them cannot be read, for then what it sets is not known.
+ */
+static const char *grub_defaults(struct host *host, const struct sys_look *file)
 {
 	const struct sys_look *names = sys_list(host->sys, "/etc/default/grub.d");
+	const char *text = file->data;
 
-	for (size_t i = 0; names->state == SYS_VALUE && i < names->size; i++) {
-		const struct sys_look *look = sys_read(host->sys, "/etc/default/grub.d/%s", names->names[i]);
+	if (names->state != SYS_VALUE || names->size == 0)
+		return names->state == SYS_UNREADABLE ? NULL : text;
+	const char **sorted = ARENA_ARRAY(host->arena, names->size, const char *);
 
-		if (look->state != SYS_VALUE || strstr(look->data, "GRUB_CMDLINE"))
-			return true;
+	memcpy(sorted, names->names, names->size * sizeof(*sorted));
+	qsort(sorted, names->size, sizeof(*sorted), compare_names);
+	for (size_t i = 0; i < names->size; i++) {
+		const char *dot = strrchr(sorted[i], '.');
+
+		if (!text_equal(dot, ".cfg") || sorted[i][0] == '.')
+			continue;
+		const struct sys_look *look = sys_read(host->sys, "/etc/default/grub.d/%s", sorted[i]);
+
+		if (look->state != SYS_VALUE || strlen(look->data) != look->size)
+			return NULL;
+		text = arena_printf(host->arena, "%s\n%s", text, look->data);
 	}
-	return false;
+	return text;
 }
 
 static void read_configured(struct host *host)
@@ -133,14 +153,18 @@ static void read_configured(struct host *host)
 	struct host_cmdline found = {.count = 0};
 	struct err ignored = {0};
 
-	if ((!grub && !plain) || (grub && grub_snippet_decides(host)))
+	if (!grub && !plain)
 		return;
 	const struct sys_look *look = sys_read(host->sys, grub ? "/etc/default/grub" : "/etc/kernel/cmdline");
 
 	if (look->state != SYS_VALUE || strlen(look->data) != look->size)
 		return;
-	int r = grub ? cmdline_read_grub(host->arena, look->path, look->data, &found, &ignored)
-		     : cmdline_read_plain(host->arena, look->path, look->data, &found, &ignored);
+	const char *text = grub ? grub_defaults(host, look) : look->data;
+
+	if (!text)
+		return;
+	int r = grub ? cmdline_read_grub(host->arena, look->path, text, &found, &ignored)
+		     : cmdline_read_plain(host->arena, look->path, text, &found, &ignored);
 
 	if (r == 0)
 		host->os.configured = found;

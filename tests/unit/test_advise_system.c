@@ -63,6 +63,10 @@ static const struct rule_case cases[] = {
     {"system.boot-words-not-booted", SILENT, NULL, NULL, /* the snippet may replace the file's words */
      {{"/etc/os-release", "ID=ubuntu\n"}, CMDLINE("quiet"), {"/etc/default/grub", "GRUB_CMDLINE_LINUX_DEFAULT=\"iommu=pt\"\n"},
       {"/etc/default/grub.d/50-cloud.cfg", "GRUB_CMDLINE_LINUX_DEFAULT=\"console=ttyS0\"\n"}}},
+    {"system.boot-words-not-booted", ADVISE_ADVICE, "not booted: amd_pstate=guided", NULL, /* a snippet asks too */
+     {{"/etc/os-release", "ID=debian\n"}, CMDLINE("quiet"), {"/etc/default/grub", "GRUB_CMDLINE_LINUX_DEFAULT=\"quiet\"\n"},
+      {"/etc/default/grub.d/zz-hvtune.cfg",
+       "GRUB_CMDLINE_LINUX_DEFAULT=\"$GRUB_CMDLINE_LINUX_DEFAULT amd_pstate=guided\"\n"}}},
     {"system.boot-words-not-booted", SILENT, NULL, NULL, /* boot loader entries decide there */
      {{"/etc/os-release", "ID=fedora\n"}, CMDLINE("quiet"), {"/etc/default/grub", "GRUB_CMDLINE_LINUX=\"iommu=pt\"\n"}}},
 

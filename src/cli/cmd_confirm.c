@@ -37,34 +37,16 @@ static void print_items(const struct cli *cli, struct arena *arena, const struct
 	}
 }
 
-/* What the look came to, as one sentence. */
-static const char *verdict(struct arena *arena, const struct knob_confirm *confirm)
-{
-	if (!confirm->is_trial_boot && confirm->asked_now)
-		return arena_printf(arena, "The trial boot (%s) is still to come: reboot.", confirm->asked);
-	if (!confirm->is_trial_boot)
-		return arena_printf(
-		    arena,
-		    "The host runs with the old line: the trial boot (%s) was not confirmed, or never came "
-		    "up. hvtune undo forgets it.",
-		    confirm->asked);
-	if (confirm->worst != KNOB_CONFIRM_GOOD)
-		return "The trial boot is not confirmed: the next boot has the old line. hvtune undo forgets the "
-		       "trial.";
-	return arena_printf(arena, "The trial boot is well: %s is in the default line of all boots now.",
-			    confirm->asked);
-}
-
 /* Look until it is well, or cannot become well, or the time is over. */
 static int look(struct knob_machine *machine, int64_t wait_s, struct knob_confirm *ret, struct err *err)
 {
 	const struct timespec pause = {.tv_sec = LOOK_EVERY_S};
-	int r = knob_confirm_look(machine, ret, err);
+	int r = knob_confirm_look(machine, true, ret, err);
 
 	for (int64_t waited = 0; r == 0 && ret->worst == KNOB_CONFIRM_NOT_YET && waited < wait_s;
 	     waited += LOOK_EVERY_S) {
 		(void)nanosleep(&pause, NULL);
-		r = knob_confirm_look(machine, ret, err);
+		r = knob_confirm_look(machine, true, ret, err);
 	}
 	return r;
 }
@@ -120,7 +102,7 @@ int cmd_confirm(struct cli *cli)
 		json_object_set_new(json, "confirmed", json_boolean(good));
 		(void)report_json_print(stdout, json);
 	} else {
-		term_flow(&cli->out, 0, true, verdict(machine.arena, &confirm));
+		term_flow(&cli->out, 0, true, knob_confirm_text(&machine, &confirm));
 	}
 	return good ? EXIT_FINE : EXIT_FINDINGS;
 }

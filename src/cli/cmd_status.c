@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Owns `hvtune status`. */
 #include "change.h"
+#include "knob_confirm.h"
 #include "knob_rivals.h"
 #include "knob_status.h"
 #include "report.h"
@@ -12,6 +13,7 @@ struct status {
 	size_t count;
 	struct knob_rival *rivals; /* who else writes these knobs */
 	size_t rival_count;
+	const char *trial; /* how a trial boot stands that was asked for, or NULL */
 	bool at_work;
 	bool wrong; /* something was cut short or drifted */
 };
@@ -40,6 +42,15 @@ static void look_for_rivals(struct knob_machine *machine, struct status *status)
 	status->rival_count = knob_rivals(machine, knobs, count, &status->rivals);
 }
 
+static void look_for_trial(struct knob_machine *machine, struct status *status)
+{
+	struct knob_confirm confirm = {0};
+	struct err ignored = {0};
+
+	if (knob_confirm_look(machine, false, &confirm, &ignored) == 0)
+		status->trial = knob_confirm_text(machine, &confirm);
+}
+
 static int look(struct knob_machine *machine, struct status *ret, struct err *err)
 {
 	struct status status = {.at_work = knob_at_work(machine)};
@@ -60,6 +71,7 @@ static int look(struct knob_machine *machine, struct status *ret, struct err *er
 			status.wrong = true;
 	}
 	look_for_rivals(machine, &status);
+	look_for_trial(machine, &status);
 	*ret = status;
 	return 0;
 }
@@ -75,8 +87,10 @@ static void print_text(const struct term *term, struct arena *arena, const struc
 			      status->count == 1 ? "" : "s");
 	for (size_t i = 0; i < status->count; i++)
 		report_knob_standing(term, arena, &status->standings[i], status->at_work);
-	if (status->rival_count)
+	if (status->rival_count || status->trial)
 		(void)fputc('\n', term->out);
+	if (status->trial)
+		term_flow(term, 0, true, status->trial);
 	for (size_t i = 0; i < status->rival_count; i++)
 		term_flow(term, 0, true, arena_printf(arena, "%s.", status->rivals[i].text));
 }
@@ -92,6 +106,7 @@ static void print_json(const struct status *status)
 		json_array_append_new(list, report_knob_standing_json(&status->standings[i]));
 	json_object_set_new(json, "changes", list);
 	json_object_set_new(json, "rivals", rivals);
+	json_object_set_new(json, "trial", report_json_text(status->trial));
 	json_object_set_new(json, "at_work", json_boolean(status->at_work));
 	json_object_set_new(json, "damage", report_json_text(status->journal.damage));
 	(void)report_json_print(stdout, json);

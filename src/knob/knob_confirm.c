@@ -239,7 +239,26 @@ static int need_trial(struct knob_machine *machine, struct boot_trial **ret, str
 	return r == 0 && !*ret ? err_set(err, ENOENT, NULL, "no trial boot waits to be confirmed") : r;
 }
 
-int knob_confirm_look(struct knob_machine *machine, struct knob_confirm *ret, struct err *err)
+const char *knob_confirm_text(struct knob_machine *machine, const struct knob_confirm *confirm)
+{
+	const char *form =
+	    !confirm->is_trial_boot && confirm->asked_now ? "The trial boot (%s) is still to come: reboot."
+	    : !confirm->is_trial_boot
+		? "The host runs with the old line: the trial boot (%s) was not confirmed, or never came "
+		  "up. hvtune undo forgets it."
+	    : confirm->worst != KNOB_CONFIRM_GOOD
+		? "This is the trial boot (%s), and it is not well: the next boot has the old line. hvtune "
+		  "undo forgets the trial."
+	    : confirm->count ? "The trial boot is well: %s is in the default line of all boots now."
+			     : "This is the trial boot (%s); hvtune confirm makes its line the default.";
+
+	/* Each of the forms has the one %s. */
+	const char *at = strstr(form, "%s");
+
+	return arena_printf(machine->arena, "%.*s%s%s", (int)(at - form), form, confirm->asked, at + 2);
+}
+
+int knob_confirm_look(struct knob_machine *machine, bool checks, struct knob_confirm *ret, struct err *err)
 {
 	CLEANUP(boot_view_close) struct boot_view view = {0};
 	struct knob_confirm confirm = {.asked = ""};
@@ -257,7 +276,7 @@ int knob_confirm_look(struct knob_machine *machine, struct knob_confirm *ret, st
 		    arena_printf(machine->arena, "%s%s%s", confirm.asked, i ? " " : "", word_of(&looking, i));
 	confirm.is_trial_boot = text_equal(knob_boot_trial_id(view.host), trial->id);
 	confirm.asked_now = *trial->boot && text_equal(trial->boot, knob_boot_id(machine));
-	if (confirm.is_trial_boot) {
+	if (confirm.is_trial_boot && checks) {
 		look_at_line(&looking);
 		look_at_effects(&looking);
 		/* A machine of files has no systemd to ask. */

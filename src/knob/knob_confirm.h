@@ -30,8 +30,14 @@ struct knob_confirm {
 	enum knob_confirm_state worst;
 };
 
-/* Look at this boot. -ENOENT when no trial boot was asked for. Texts live in the machine's arena. */
-int knob_confirm_look(struct knob_machine *machine, struct knob_confirm *ret, struct err *err);
+/*
+ * Look at this boot. -ENOENT when no trial boot was asked for. Texts live in the machine's arena. Without `checks` no
+ * items are made, so nothing is run and only files are read.
+ */
+int knob_confirm_look(struct knob_machine *machine, bool checks, struct knob_confirm *ret, struct err *err);
+
+/* How the trial stands, as one or two sentences, of a look with or without checks; in the machine's arena. */
+const char *knob_confirm_text(struct knob_machine *machine, const struct knob_confirm *confirm);
 
 /*
  * Make the trial's words part of the default (a change of its own, which undo takes back) and take the trial's entry

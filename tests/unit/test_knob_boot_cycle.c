@@ -214,22 +214,22 @@ static void test_confirm(void **state)
 			close_copy(&other);
 			continue;
 		}
-		assert_int_equal(knob_confirm_look(&copy.machine, &confirm, &err), -ENOENT);
+		assert_int_equal(knob_confirm_look(&copy.machine, true, &confirm, &err), -ENOENT);
 		assert_int_equal(apply(&copy, words, 2, &err), 0);
-		assert_int_equal(knob_confirm_look(&copy.machine, &confirm, &err), 0);
+		assert_int_equal(knob_confirm_look(&copy.machine, true, &confirm, &err), 0);
 		assert_false(confirm.is_trial_boot);
 		assert_true(confirm.asked_now);
 		/* It came up with the old line. */
 		boot_as(&copy, "22222222-0000-0000-0000-000000000000\n", "root=/dev/a\n");
 		reopen(&copy);
-		assert_int_equal(knob_confirm_look(&copy.machine, &confirm, &err), 0);
+		assert_int_equal(knob_confirm_look(&copy.machine, true, &confirm, &err), 0);
 		assert_false(confirm.is_trial_boot);
 		assert_false(confirm.asked_now);
 		/* The trial's line, but the driver did not come. */
 		line = trial_cmdline(&copy);
 		boot_as(&copy, "33333333-0000-0000-0000-000000000000\n", line);
 		reopen(&copy);
-		assert_int_equal(knob_confirm_look(&copy.machine, &confirm, &err), 0);
+		assert_int_equal(knob_confirm_look(&copy.machine, true, &confirm, &err), 0);
 		assert_true(confirm.is_trial_boot);
 		assert_int_equal(confirm.worst, KNOB_CONFIRM_BAD);
 		assert_int_equal(system(arena_printf(copy.arena,
@@ -238,7 +238,7 @@ static void test_confirm(void **state)
 						     copy.root, copy.root)),
 				 0);
 		reopen(&copy);
-		assert_int_equal(knob_confirm_look(&copy.machine, &confirm, &err), 0);
+		assert_int_equal(knob_confirm_look(&copy.machine, true, &confirm, &err), 0);
 		assert_int_equal(confirm.worst, KNOB_CONFIRM_GOOD);
 		if (knob_confirm_accept(&copy.machine, &options, &report, &err) < 0)
 			fail_msg("%s: %s: %s", with_trial[i], err.where, err.what);
@@ -247,7 +247,7 @@ static void test_confirm(void **state)
 		assert_int_equal(apply(&other, words, 2, &err), 0);
 		if (!text_equal(sum_of(&copy), sum_of(&other)))
 			fail_msg("%s: confirming leaves another machine than --no-trial", with_trial[i]);
-		assert_int_equal(knob_confirm_look(&copy.machine, &confirm, &err), -ENOENT);
+		assert_int_equal(knob_confirm_look(&copy.machine, true, &confirm, &err), -ENOENT);
 		undo(&copy);
 		if (!text_equal(sum_of(&copy), before))
 			fail_msg("%s: undo of the confirmed change leaves a difference", with_trial[i]);

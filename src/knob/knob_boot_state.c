@@ -183,20 +183,26 @@ int boot_trial_read(struct knob_machine *machine, struct boot_trial **ret, struc
 	return 0;
 }
 
-static int new_trial(struct knob_machine *machine, struct boot_trial **ret, struct err *err)
+/* A line that was changed is another trial: the boot that runs may be the one before. */
+static int name_trial(struct knob_machine *machine, struct boot_trial *trial, struct err *err)
 {
-	struct boot_trial *trial = ARENA_NEW(machine->arena, struct boot_trial);
 	uint32_t random = 0;
-	int r = boot_failed_units(machine, &trial->failed, &trial->failed_count, err);
 
-	if (r < 0)
-		return r;
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		return err_set(err, EIO, NULL, "the kernel gives no random number");
 	trial->id = arena_printf(machine->arena, "%08x", random);
 	trial->boot = knob_boot_id(machine);
-	*ret = trial;
 	return 0;
+}
+
+static int new_trial(struct knob_machine *machine, struct boot_trial **ret, struct err *err)
+{
+	struct boot_trial *trial = ARENA_NEW(machine->arena, struct boot_trial);
+	int r = boot_failed_units(machine, &trial->failed, &trial->failed_count, err);
+
+	if (r == 0)
+		*ret = trial;
+	return r;
 }
 
 static int write_trial(struct knob_machine *machine, const struct boot_trial *trial, const char *name,
@@ -235,6 +241,8 @@ int boot_trial_set(struct knob_machine *machine, const char *name, const char *v
 		return 0;
 	if (r == 0 && !trial)
 		r = new_trial(machine, &trial, err);
+	if (r == 0 && trial && (value || !trial->id))
+		r = name_trial(machine, trial, err);
 	return r < 0 || !trial ? r : write_trial(machine, trial, name, value, err);
 }
 

@@ -6,7 +6,7 @@
 # suite's directory, and each run of the machine has its files beside it.
 
 SUITE_CORE="firmware acpi-cpufreq active hang"
-SUITE_MORE="panic disk-full reboot trial-boot grub-words power-cut profile tuned nested leftovers"
+SUITE_MORE="panic disk-full reboot trial-boot boot-cut grub-words power-cut profile tuned nested leftovers"
 
 # The hvtune to test: --hvtune, else $HVTUNE, else the one in the build directory.
 find_hvtune() {
@@ -67,6 +67,10 @@ test_trial-boot() {
 	machine trial-boot --grub --panic reboot --timeout 2400 "$LAB/jobs/trial-boot.sh" \
 		"$LAB/../../data/hvtune-confirm.service.in" &&
 		grep -qa 'Kernel panic - not syncing' "$SUITE_DIR/trial-boot/serial.log"
+}
+
+test_boot-cut() {
+	machine boot-cut --machine small --grub --cut-after '^cut me' --timeout 1800 "$LAB/jobs/boot-cut.sh"
 }
 
 test_grub-words() {

@@ -5,13 +5,13 @@
 # capture from there.
 
 # Leaves out what moved between the two looks (time, counts, free memory) and what a
-# capture hides on purpose (UUIDs, the names of the guests that jobs/nested.sh starts).
+# capture hides on purpose (UUIDs, the names of the guests that jobs start).
 steady() {
 	sed -E -e '/^ *(Up for|Free|Available|In use|Cached)\b/d' \
 		-e 's/[0-9.]+ [KMGT]?i?B free of/N free of/' \
 		-e 's/entered [0-9]+ times?/entered N times/' \
 		-e 's/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/UUID/' \
-		-e 's/\<(pinned|plain|vm[0-9a-f]{6})\>/VM/g' "$@" |
+		-e 's/\<(pinned|plain|web|vm[0-9a-f]{6})\>/VM/g' "$@" |
 		# A count of another length breaks its line elsewhere.
 		tr -s ' \n' '\n'
 }

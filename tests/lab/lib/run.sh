@@ -24,7 +24,7 @@ run_usage() {
 	run options:
 	  --hvtune BIN          the hvtune to test: it is "hvtune" on the job's PATH
 	  --out DIR             where output, status, serial.log and the job's files go
-	  --timeout SECONDS     for the whole run, all its boots (300)
+	  --timeout SECONDS     for the whole run, all its boots (900)
 	  --job-timeout SECONDS from the first start of the job
 	  --keep                keep the run's directory, disk included, and print its path
 	  --disk DIR            go on with the disk of a run that was kept
@@ -78,7 +78,7 @@ prepare_run() {
 # Starts the emulator; its process is EMULATOR.  It dies with the driver, even if that is
 # killed, and has a session of its own, so that it does not get the driver's Ctrl-C.
 start_emulator() {
-	setsid nice -n 5 setpriv --pdeathsig KILL "$0" --emulator "${MACHINE[@]}" "$@" \
+	setsid nice -n "${HVTUNE_LAB_NICE:-5}" setpriv --pdeathsig KILL "$0" --emulator "${MACHINE[@]}" "$@" \
 		</dev/null >>"$RUN_DIR/emulator.log" 2>&1 8>&- 9>&- &
 	EMULATOR=$!
 	at_exit stop_emulator

@@ -6,7 +6,8 @@
 # suite's directory, and each run of the machine has its files beside it.
 
 SUITE_CORE="firmware acpi-cpufreq active hang"
-SUITE_MORE="panic disk-full reboot trial-boot boot-cut grub-words power-cut profile tuned nested leftovers"
+SUITE_MORE="panic disk-full reboot trial-boot boot-cut grub-words power-cut profile tuned nested leftovers
+	vms vm-set tuned-left set set-cut set-reboot"
 
 # The hvtune to test: --hvtune, else $HVTUNE, else the one in the build directory.
 find_hvtune() {
@@ -87,7 +88,43 @@ test_tuned() {
 }
 
 test_nested() {
-	machine nested --timeout 600 --amd-pstate active "$LAB/jobs/nested.sh" && replay "$SUITE_DIR/nested"
+	machine nested --timeout 900 --amd-pstate active "$LAB/jobs/nested.sh" "$LAB/jobs/guest.sh" &&
+		replay "$SUITE_DIR/nested"
+}
+
+# Nothing to see without hvtune.
+needs_hvtune() { [ -n "$SUITE_HVTUNE" ] || { echo "no hvtune is built"; return "$LAB_SKIPPED"; }; }
+
+test_vms() {
+	needs_hvtune || return
+	machine vms --timeout 1800 --amd-pstate active "$LAB/jobs/vms.sh" "$LAB/jobs/guest.sh" &&
+		replay "$SUITE_DIR/vms"
+}
+
+test_vm-set() {
+	needs_hvtune || return
+	machine vm-set --timeout 1800 --amd-pstate active "$LAB/jobs/vm-set.sh" "$LAB/jobs/guest.sh" "$LAB/jobs/knobs.sh"
+}
+
+test_tuned-left() {
+	needs_hvtune || return
+	machine tuned-left --amd-pstate active "$LAB/jobs/tuned-left.sh" "$LAB/jobs/knobs.sh" &&
+		replay "$SUITE_DIR/tuned-left"
+}
+
+test_set() {
+	needs_hvtune || return
+	machine set --amd-pstate active "$LAB/jobs/set.sh" "$LAB/jobs/knobs.sh"
+}
+
+test_set-cut() {
+	needs_hvtune || return
+	machine set-cut --amd-pstate active --cut-after '^cut me' "$LAB/jobs/set-cut.sh" "$LAB/jobs/knobs.sh"
+}
+
+test_set-reboot() {
+	needs_hvtune || return
+	machine set-reboot --grub --amd-pstate active "$LAB/jobs/set-reboot.sh" "$LAB/jobs/knobs.sh"
 }
 
 # A driver that is killed outright takes the emulator with it, and one that is told to

@@ -305,7 +305,7 @@ int knob_expand(struct knob_machine *machine, const struct knob_ask *ask, enum k
 	if (kept == first) {
 		(void)err_set(err, ENOENT, ask->name, "this machine has no such setting%s%s", ask->where ? " at " : "",
 			      ask->where ? ask->where : "");
-		return knob->appears ? err_hint(err, "it comes with another %s", knob->appears) : -ENOENT;
+		return knob->appears ? err_hint(err, "it comes with %s", knob->appears) : -ENOENT;
 	}
 	return 0;
 }

@@ -140,7 +140,7 @@ struct knob {
 	int rank;	     /* what is written first: lower ranks; see knob_ranks */
 	enum knob_order order;
 	const char *moves;	/* names of knobs that may move when this is written, with blanks between them */
-	const char *appears;	/* name of the knob that can make it appear ("amd_pstate" for epp), or NULL */
+	const char *appears;	/* what makes it appear: "amd_pstate=active", values with commas; NULL: nothing here */
 	const char *unwritable; /* a value that is only reached through another knob ("0" of dirty_bytes), or NULL */
 	const char *stands_for; /* a word that reads back as the value that it stands for ("default" of epp), or NULL */
 	bool yields;		/* changed by someone else, undo does not hold it: other points of the change edit it */

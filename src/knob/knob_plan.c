@@ -102,18 +102,48 @@ static bool goes_first(const struct asked *asked)
 	return asked->knob->order != KNOB_AS_ASKED;
 }
 
-/* Does one of the asks make this knob appear or rebuild its values? */
-static const struct knob_ask *renews(const struct knob_ask *asks, size_t count, const struct knob *knob)
+/* Is this ask about what makes the knob appear? */
+static bool is_about(const struct knob_ask *ask, const char *appears)
 {
-	for (size_t i = 0; i < count; i++) {
-		const struct knob *other = knob_find(asks[i].name);
+	size_t length = strcspn(appears, "=");
 
-		if (other && other != knob && other->rank < knob->rank &&
-		    (text_equal(knob->appears, other->name) ||
-		     (other->moves && other->rank <= KNOB_RANK_DRIVER && text_has_word(other->moves, " ", knob->name))))
-			return &asks[i];
+	return strlen(ask->name) == length && text_starts(appears, ask->name);
+}
+
+static bool is_among(const char *appears, const char *value)
+{
+	return value && text_has_word(appears + strcspn(appears, "=") + 1, ",", value);
+}
+
+/* What the knob that makes it appear holds now; NULL when nobody can tell. */
+static const char *holds_now(struct knob_machine *machine, const struct knob_ask *ask)
+{
+	struct knob_points points = {.arena = machine->arena};
+	struct err ignored = {0};
+
+	return knob_expand(machine, ask, KNOB_EXPAND_READABLE, &points, &ignored) < 0 || points.count != 1
+		   ? NULL
+		   : points.items[0].old;
+}
+
+/*
+ * Does one of the asks make this knob appear? Not where it could be there already and is not. An ask that makes it go
+ * away is refused.
+ */
+static int find_coming(struct knob_machine *machine, const struct knob_ask *asks, size_t count, const struct knob *knob,
+		       bool *ret, struct err *err)
+{
+	*ret = false;
+	for (size_t i = 0; i < count && knob->appears; i++) {
+		if (!is_about(&asks[i], knob->appears))
+			continue;
+		if (!is_among(knob->appears, asks[i].value)) {
+			(void)err_set(err, EINVAL, knob->name, "is gone with %s=%s", asks[i].name, asks[i].value);
+			return err_hint(err, "it comes with %s", knob->appears);
+		}
+		*ret = !is_among(knob->appears, holds_now(machine, &asks[i]));
 	}
-	return NULL;
+	return 0;
 }
 
 static const struct knob_point *find_point(const struct knob_points *points, const struct knob_point *point)
@@ -138,10 +168,21 @@ const struct knob_point *knob_plan_find(const struct knob_plan *plan, const char
 	return NULL;
 }
 
+static bool step_moves(const struct knob_step *step, const char *knob)
+{
+	return step->knob->moves && text_has_word(step->knob->moves, " ", knob);
+}
+
+/* CPUs that come or go with SMT leave what others have. */
+static bool keeps_others(const struct knob_step *step)
+{
+	return step->knob->rank == KNOB_RANK_SMT;
+}
+
 bool knob_plan_moves(const struct knob_plan *plan, const char *knob)
 {
 	for (size_t i = 0; i < plan->step_count; i++)
-		if (plan->steps[i].knob->moves && text_has_word(plan->steps[i].knob->moves, " ", knob))
+		if (step_moves(&plan->steps[i], knob) && !keeps_others(&plan->steps[i]))
 			return true;
 	return false;
 }
@@ -155,7 +196,7 @@ static bool is_moved(const struct knob_plan *plan, const struct knob_point *poin
 	for (size_t i = 0; i < plan->step_count; i++) {
 		const struct knob_step *step = &plan->steps[i];
 
-		if (!step->knob->moves || !text_has_word(step->knob->moves, " ", point->knob->name))
+		if (!step_moves(step, point->knob->name) || keeps_others(step))
 			continue;
 		if (step->knob->unit != KNOB_OF_CPUS || point->knob->unit != KNOB_OF_CPUS)
 			return true;
@@ -249,9 +290,11 @@ static void add_guards(struct knob_machine *machine, struct knob_plan *plan)
 		const struct knob_ask all = {.name = knob->name, .value = ""};
 		struct knob_points points = {.arena = machine->arena};
 		struct err ignored = {0};
+		bool moves = false;
 
-		if (!knob_plan_moves(plan, knob->name) ||
-		    knob_expand(machine, &all, KNOB_EXPAND_UNREAD, &points, &ignored) < 0)
+		for (size_t step = 0; step < plan->step_count && !moves; step++)
+			moves = step_moves(&plan->steps[step], knob->name);
+		if (!moves || knob_expand(machine, &all, KNOB_EXPAND_UNREAD, &points, &ignored) < 0)
 			continue;
 		for (size_t j = 0; j < points.count; j++)
 			if (!find_point(&plan->points, &points.items[j]) &&
@@ -277,10 +320,12 @@ int knob_plan_make(struct knob_machine *machine, const struct knob_ask *asks, si
 
 	for (size_t i = 0; i < count; i++) {
 		asked[i] = (struct asked){.knob = knob_find(asks[i].name), .ask = &asks[i], .points.arena = arena};
-		bool renewed = asked[i].knob && renews(asks, count, asked[i].knob);
-		int r = knob_expand(machine, &asks[i], renewed ? KNOB_EXPAND_COMING : KNOB_EXPAND_THERE,
-				    &asked[i].points, err);
+		bool comes = false;
+		int r = asked[i].knob ? find_coming(machine, asks, count, asked[i].knob, &comes, err) : 0;
 
+		if (r == 0)
+			r = knob_expand(machine, &asks[i], comes ? KNOB_EXPAND_COMING : KNOB_EXPAND_THERE,
+					&asked[i].points, err);
 		if (r < 0)
 			return r;
 		asked[i].first = goes_first(&asked[i]);

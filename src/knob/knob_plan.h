@@ -40,7 +40,7 @@ int knob_plan_make(struct knob_machine *machine, const struct knob_ask *asks, si
  */
 const struct knob_point *knob_plan_find(const struct knob_plan *plan, const char *knob, const char *label);
 
-/* May a step of the plan move that knob, besides writing it? */
+/* May a step of the plan move that knob on CPUs that are there, besides writing it? */
 bool knob_plan_moves(const struct knob_plan *plan, const char *knob);
 
 /* What a knob's follow() is given, and adds to. */

@@ -9,6 +9,7 @@
 #include "knob_table.h"
 #include "text.h"
 
+#define ANY_DRIVER "amd_pstate=active,passive,guided"
 #define POLICY "/sys/devices/system/cpu/cpufreq/policy*"
 
 static const struct knob amd_pstate = {
@@ -60,6 +61,19 @@ static const struct knob dynamic_epp = {
 	     "cannot be set",
 };
 
+/* The driver amd-pstate-epp knows two governors (drivers/cpufreq/cpufreq.c, cpufreq_parse_policy). */
+static int judge_governor(struct knob_machine *machine, struct knob_plan *plan, const struct knob_step *step,
+			  struct err *err)
+{
+	const struct knob_point *point = &plan->points.items[step->first];
+
+	if (!knob_plan_find(plan, amd_pstate.name, "") || !text_equal(planned_status(machine, plan), "active") ||
+	    text_has_word("performance powersave", " ", point->new))
+		return 0;
+	return err_set(err, EINVAL, point->new,
+		       "with amd_pstate=active there are the governors performance and powersave");
+}
+
 static const struct knob governor = {
     .name = "governor",
     .summary = "how the frequency is chosen",
@@ -67,10 +81,12 @@ static const struct knob governor = {
     .unit = KNOB_OF_CPUS,
     .actuator = &knob_value_file,
     .path = POLICY "/scaling_governor",
+    .appears = ANY_DRIVER,
     .choices = POLICY "/scaling_available_governors",
     .words = "performance powersave schedutil ondemand conservative userspace",
     .rank = KNOB_RANK_GOVERNOR,
     .moves = "epp min_freq",
+    .judge = judge_governor,
 };
 
 static int check_epp(struct knob_machine *machine, const struct knob_point *point, struct err *err)
@@ -166,7 +182,7 @@ static const struct knob epp = {
     .least = 0,
     .most = 255,
     .rank = KNOB_RANK_EPP,
-    .appears = "amd_pstate",
+    .appears = "amd_pstate=active",
     .stands_for = "default",
     .check = check_epp,
     .judge = judge_epp,
@@ -234,6 +250,23 @@ static int64_t other_limit(struct knob_machine *machine, const struct knob_plan 
 	return knob_plan_moves(plan, knob) ? -1 : khz_beside(machine, point->where, file);
 }
 
+/* While boost is off the hardware's own maximum is out of reach. */
+static int check_reach(struct knob_machine *machine, const struct knob_plan *plan, const struct knob_point *point,
+		       struct err *err)
+{
+	int64_t most = knob_plan_moves(plan, "max_freq") ? -1 : khz_beside(machine, point->where, "cpuinfo_max_freq");
+	bool is_upper = text_equal(point->knob->name, "max_freq");
+	int64_t khz;
+
+	/* The hardware's maximum is no limit. */
+	if (most < 0 || text_int(point->new, 10, &khz) < 0 || khz <= most ||
+	    (is_upper && khz == most_khz(machine, point->where)))
+		return 0;
+	(void)err_set(err, ERANGE, point->label, "%s takes at most %lld kHz as things are", point->name,
+		      (long long)most);
+	return err_hint(err, "boost is off; boost=1 in the same plan gives more");
+}
+
 static int judge_limit(struct knob_machine *machine, struct knob_plan *plan, const struct knob_step *step,
 		       struct err *err)
 {
@@ -243,6 +276,10 @@ static int judge_limit(struct knob_machine *machine, struct knob_plan *plan, con
 		const struct knob_point *point = &plan->points.items[i];
 		int64_t khz, other = is_lower ? other_limit(machine, plan, point, "max_freq", "scaling_max_freq")
 					      : other_limit(machine, plan, point, "min_freq", "scaling_min_freq");
+		int r = check_reach(machine, plan, point, err);
+
+		if (r < 0)
+			return r;
 
 		if (other < 0 || text_int(point->new, 10, &khz) < 0 || (is_lower ? khz <= other : khz >= other))
 			continue;
@@ -262,6 +299,7 @@ static const struct knob min_freq = {
     .path = POLICY "/scaling_min_freq",
     .expand = expand_limit,
     .words = "hardware",
+    .appears = ANY_DRIVER,
     .least = 1,
     .most = 10000000,
     .rank = KNOB_RANK_LIMIT,
@@ -270,15 +308,34 @@ static const struct knob min_freq = {
     .judge = judge_limit,
 };
 
+/*
+ * An upper limit at cpuinfo_max_freq is none. That falls while boost is off, and a limit that is put back at that time
+ * must not stay when boost is on again: no limit is called by the hardware's maximum, of which the kernel takes what it
+ * can.
+ */
+static int get_max(struct knob_machine *machine, const char *where, const char **ret, struct err *err)
+{
+	const char *most = knob_beside(machine, where, "cpuinfo_max_freq");
+	const char *hardware = knob_beside(machine, where, "amd_pstate_max_freq");
+	int r = knob_get_value(machine, where, ret, err);
+
+	if (r == 0 && hardware && text_equal(*ret, most))
+		*ret = hardware;
+	return r;
+}
+
+static const struct knob_actuator max_file = {.name = "max", .get = get_max, .set = knob_set_value};
+
 static const struct knob max_freq = {
     .name = "max_freq",
     .summary = "upper limit of the frequency",
     .value = "kHz or hardware",
     .unit = KNOB_OF_CPUS,
-    .actuator = &knob_value_file,
+    .actuator = &max_file,
     .path = POLICY "/scaling_max_freq",
     .expand = expand_limit,
     .words = "hardware",
+    .appears = ANY_DRIVER,
     .least = 1,
     .most = 10000000,
     .rank = KNOB_RANK_LIMIT,
@@ -306,6 +363,7 @@ static const struct knob cpu_boost = {
     .unit = KNOB_OF_CPUS,
     .actuator = &knob_value_file,
     .path = POLICY "/boost",
+    .appears = ANY_DRIVER,
     .words = "0 1",
     .rank = KNOB_RANK_BOOST_CPU,
     .moves = "max_freq min_freq",

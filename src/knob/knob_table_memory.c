@@ -163,7 +163,7 @@ static const struct knob min_free = {
     .path = "/proc/sys/vm/min_free_kbytes",
     .least = 1024,
     .most = INT32_MAX,
-    .rank = KNOB_RANK_PLAIN,
+    .rank = KNOB_RANK_PLAIN + 1, /* THP moves it */
     .check = check_min_free,
 };
 

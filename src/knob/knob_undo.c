@@ -165,7 +165,7 @@ static int approach(struct knob_machine *machine, struct goal *goal)
 	struct err err = {0};
 	int r;
 
-	if (goal->holds || (goal->gone && !point->knob->appears && !point->old))
+	if (goal->holds || (goal->gone && !goal->target))
 		return 0;
 	goal->touched = true;
 	if (point->knob->unwritable && text_equal(point->knob->unwritable, goal->target))

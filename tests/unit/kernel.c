@@ -141,7 +141,7 @@ void kernel_write(struct kernel *kernel, const char *path, const char *value)
 	char before[4096];
 
 	kernel_read(kernel, path, before, sizeof(before));
-	if (judge(kernel, path, value, before) == 0)
+	if (kernel_exists(kernel, path) && judge(kernel, path, value, before) == 0)
 		take(kernel, path, value, before);
 }
 
@@ -244,7 +244,7 @@ static int dump_file(const char *path, const struct stat *info, int kind, struct
 {
 	(void)info;
 	(void)where;
-	if (kind == FTW_F && !text_starts(path + dumping.root, "/var/lib/hvtune")) {
+	if (kind == FTW_F && !text_starts(path + dumping.root, "/var/lib/hvtune") && !strstr(path, "/request_")) {
 		FILE *file = fopen(path, "r");
 		char data[4096];
 		size_t got = file ? fread(data, 1, sizeof(data) - 1, file) : 0;

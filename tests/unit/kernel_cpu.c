@@ -25,7 +25,8 @@ static const char *policy(int cpu, const char *name)
 
 void kernel_build_policies(const struct kernel *kernel, const char *mode)
 {
-	static const char *const gone[] = {"scaling_governor", "scaling_min_freq", "scaling_max_freq"};
+	static const char *const gone[] = {"scaling_governor", "scaling_min_freq", "scaling_max_freq",
+					   "scaling_available_governors"};
 	bool active = text_equal(mode, "active");
 
 	for (int cpu = 0; cpu < KERNEL_CPUS; cpu++) {
@@ -36,6 +37,8 @@ void kernel_build_policies(const struct kernel *kernel, const char *mode)
 			kernel_remove(kernel, policy(cpu, gone[i]));
 		if (!text_equal(mode, "disable")) {
 			kernel_put(kernel, policy(cpu, "scaling_governor"), active ? "powersave" : "schedutil");
+			kernel_put(kernel, policy(cpu, "request_min"), "1500000");
+			kernel_put(kernel, policy(cpu, "request_max"), "2147483647");
 			kernel_put(kernel, policy(cpu, "scaling_min_freq"), "1500000");
 			kernel_put_number(kernel, policy(cpu, "scaling_max_freq"), HIGHEST_KHZ);
 			kernel_put(kernel, policy(cpu, "scaling_available_governors"),
@@ -110,18 +113,25 @@ static void take_epp(const struct kernel *kernel, const char *path, const char *
 	kernel_put(kernel, path, text_equal(value, "default") ? "balance_performance" : value);
 }
 
-/* Limits are cut to what the hardware can, and the lower one to the upper one. */
+/* What is written is kept as a request; what shows is cut to what the hardware can, the lower limit to the upper one.
+ */
+static void show_limits(const struct kernel *kernel, const char *path)
+{
+	long most = kernel_number(kernel, kernel_beside(path, "cpuinfo_max_freq"));
+	long upper = kernel_number(kernel, kernel_beside(path, "request_max"));
+	long lower = kernel_number(kernel, kernel_beside(path, "request_min"));
+
+	upper = upper < LOWEST_KHZ ? LOWEST_KHZ : upper > most ? most : upper;
+	lower = lower < LOWEST_KHZ ? LOWEST_KHZ : lower > upper ? upper : lower;
+	kernel_put_number(kernel, kernel_beside(path, "scaling_max_freq"), upper);
+	kernel_put_number(kernel, kernel_beside(path, "scaling_min_freq"), lower);
+}
+
 static void take_limit(const struct kernel *kernel, const char *path, const char *value, const char *before)
 {
-	int64_t khz = 0;
-	long most = kernel_number(kernel, kernel_beside(path, "cpuinfo_max_freq"));
-
 	(void)before;
-	if (strstr(path, "scaling_min_freq"))
-		most = kernel_number(kernel, kernel_beside(path, "scaling_max_freq"));
-	(void)text_int(value, 10, &khz);
-	khz = khz < LOWEST_KHZ ? LOWEST_KHZ : khz > most ? most : khz;
-	kernel_put_number(kernel, path, (long)khz);
+	kernel_put(kernel, kernel_beside(path, strstr(path, "max_freq") ? "request_max" : "request_min"), value);
+	show_limits(kernel, path);
 }
 
 static int judge_limit(const struct kernel *kernel, const char *path, const char *value)
@@ -149,7 +159,7 @@ static void take_boost(const struct kernel *kernel, const char *path, const char
 	for (int cpu = 0; cpu < KERNEL_CPUS; cpu++) {
 		kernel_put_number(kernel, policy(cpu, "cpuinfo_max_freq"), most);
 		if (kernel_exists(kernel, policy(cpu, "scaling_max_freq")))
-			kernel_put_number(kernel, policy(cpu, "scaling_max_freq"), most);
+			show_limits(kernel, policy(cpu, "scaling_max_freq"));
 	}
 }
 

@@ -45,6 +45,10 @@ static const struct refusal refusals[] = {
     {"active", {"max_freq@1=1000000"}, -ERANGE, "min_freq 1500000"},
     {"active", {"min_freq=3000000", "max_freq=2000000"}, -ERANGE, "3000000"},
     {"active", {"governor=performance", "epp=power"}, -EBUSY, "holds EPP"},
+    {"active", {"amd_pstate=passive", "epp=power"}, -EINVAL, "is gone with amd_pstate=passive"},
+    {"passive", {"amd_pstate=disable", "max_freq=2000000"}, -EINVAL, "is gone with"},
+    {"passive", {"amd_pstate=active", "governor=ondemand"}, -EINVAL, "performance and powersave"},
+    {"passive", {"amd_pstate=active", "cpu_boost=0"}, -ENOENT, "no such setting"},
     {"active", {"epp=100"}, -EINVAL, "no numbers"},
     {"active", {"epp=custom"}, -EINVAL, "takes one of"},
     {"passive", {"epp=power"}, -ENOENT, "no such setting"},
@@ -93,7 +97,7 @@ static const struct order orders[] = {
     {{"max_freq=1000000", "min_freq=600000"}, {"min_freq", "max_freq"}},
     {{"swappiness=10", "thp=never", "amd_pstate=passive"}, {"amd_pstate", "swappiness", "thp"}},
     /* Written though it is right now: the step before it moves it. */
-    {{"epp=balance_performance", "amd_pstate=passive", "governor=schedutil"}, {"amd_pstate", "governor", "epp"}},
+    {{"min_freq=1500000", "boost=0"}, {"boost", "min_freq"}},
 };
 
 static void written_in_order(void **state)

@@ -296,7 +296,8 @@ void host_cpu_read(struct host *host)
 	 */
 	if (cpu->nohz_full.state == FACT_IMPLAUSIBLE && strstr(cpu->nohz_full.raw, "(null)"))
 		cpu->nohz_full = fact_cpus(arena, "cpu.nohz_full", &(struct cpuset){0}, CPU_DIR "/nohz_full");
-	cpu->kernel_max = fact_read_number(arena, sys, UNIT_NONE, "cpu.kernel_max", CPU_DIR "/kernel_max");
+	cpu->kernel_max = fact_within(fact_read_number(arena, sys, UNIT_NONE, "cpu.kernel_max", CPU_DIR "/kernel_max"),
+				      0, CPUSET_MAX - 1, "no number of a CPU");
 	cpu->smt_control = fact_read_text(arena, sys, "cpu.smt_control", CPU_DIR "/smt/control");
 	cpu->smt_active = fact_read_switch(arena, sys, "cpu.smt_active", CPU_DIR "/smt/active");
 	if (!fact_known(&cpu->online) && !cpuset_empty(&pass.processors))

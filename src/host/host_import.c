@@ -42,7 +42,7 @@ static int read_xml(struct host *host, const char *text, size_t size, struct err
 		(void)err_set(err, -r, host->name, "hwloc XML of version %ld, but hvtune is built with hwloc %d", major,
 			      known);
 		(void)err_hint(err, "export it with lstopo of hwloc %d", known);
-	} else if (r < 0) {
+	} else if (r < 0 && r != -E2BIG) {
 		(void)err_hint(err, "see whether lstopo -i takes the file; export it again with lstopo --of xml");
 	}
 	return r;
@@ -132,7 +132,7 @@ int host_import(struct host *host, bool *ret_imported, struct err *err)
 		start(host, HOST_SYNTHETIC);
 		int r = host_topology_read_hwloc(host, host->name, strlen(host->name), false, err);
 
-		if (r < 0) {
+		if (r < 0 && r != -E2BIG) {
 			(void)err_set(err, -r, host->name, "no such file, and no hwloc synthetic description");
 			(void)err_hint(err, SYS_HOST_KINDS);
 		}

@@ -365,6 +365,8 @@ static void fill_counts(const struct lscpu *lscpu)
 	int sockets = count_of(lscpu, "Socket(s)"), per_socket = count_of(lscpu, "Core(s) per socket");
 	int l3s = l3_instances(lscpu);
 
+	/* More packages than CPUs: a count that cannot be. */
+	sockets = sockets <= topology->thread_count ? sockets : 0;
 	topology->package_count = sockets;
 	topology->packages = ARENA_ARRAY(arena, (size_t)MAX_OF(sockets, 1), struct topology_package);
 	for (int i = 0; i < sockets; i++)

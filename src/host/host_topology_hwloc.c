@@ -333,6 +333,13 @@ int topology_gather_hwloc(struct topology_gather *gather, struct topology_load *
 
 	if (r < 0)
 		return r;
+	/* Cut off at the largest number, it would be another machine. */
+	const int last = hwloc_bitmap_last(hwloc_topology_get_topology_cpuset(topology));
+
+	if (last >= CPUSET_MAX)
+		return err_set(err, E2BIG, gather->host->name,
+			       "CPU %d: a Linux kernel on x86 has no numbers over %d, and hvtune neither", last,
+			       CPUSET_MAX - 1);
 	gather->cpus = cpuset_of(hwloc_topology_get_topology_cpuset(topology));
 	if (cpuset_empty(&gather->cpus))
 		return err_set(err, ENODATA, gather->host->name, "hwloc finds no CPU in this topology");

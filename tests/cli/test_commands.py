@@ -349,6 +349,12 @@ class Hosts(Test):
             self.assert_one_line(done.err)
             self.assertIn(said, done.err)
 
+    def test_a_machine_is_read_whole_or_not_at_all(self):
+        done = hvtune("check", "--host", "package:8 l3:64 core:8 pu:3")
+        self.assert_code(done, 3)
+        self.assert_one_line(done.err)
+        self.assertIn("no numbers over 8191", done.err)
+
     def test_a_description_has_no_sizes_but_its_own(self):
         shape = hvtune("show", "topology", "--json", "--host", "package:1 l3:2 core:4 pu:2").json()["topology"]
         self.assertEqual([l3["size_kib"] for l3 in shape["l3s"]], [None, None])

@@ -154,6 +154,10 @@ static void test_contradictions(void **state)
 	assert_int_equal(host->cpu.stepping.state, FACT_IMPLAUSIBLE);
 	assert_int_equal(host->cpu.model.state, FACT_ABSENT);
 	host_close(host);
+
+	host = open_good("Architecture: x86_64\nCPU(s): 4\nOn-line CPU(s) list: 0-3\nSocket(s): 99\n");
+	assert_int_equal(host->topology.package_count, 0);
+	host_close(host);
 }
 
 static void test_refused(void **state)

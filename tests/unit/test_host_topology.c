@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Owns tests of the topology on machines of many shapes. */
+#include <errno.h>
+
 #include "unit.h"
 
 #include "machine.h"
@@ -366,6 +368,10 @@ static void test_synthetic(void **state)
 	assert_int_equal(counts.core_count, 64);
 	assert_int_equal(counts.thread_count, 128);
 	assert_true(read_synthetic("package:two", false, &counts) < 0);
+	/* Whole or not at all: 12288 CPUs are not 8192. */
+	assert_int_equal(read_synthetic("package:8 l3:64 core:8 pu:2", false, &counts), 0);
+	assert_int_equal(counts.thread_count, 8192);
+	assert_int_equal(read_synthetic("package:8 l3:64 core:8 pu:3", false, &counts), -E2BIG);
 	assert_true(read_synthetic("<topology><object type=\"Machine\"", true, &counts) < 0);
 	assert_true(read_synthetic("<html/>", true, &counts) < 0);
 }

@@ -96,7 +96,9 @@ struct knob_boot_loader {
 	const char *grub_cfg;	 /* GRUB's generated menu, or NULL */
 	const char *grub_env;	 /* GRUB's environment block, or NULL */
 	const char *grub_prefix; /* "grub" or "grub2", as the commands begin; NULL without GRUB */
-	const char *no_trial;	 /* NULL: a trial boot is possible; else why not, a sentence without its full stop */
+	const char *esp, *esp_uuid; /* EFI system partition on which GRUB keeps a trial's choice, where it cannot write
+				     * to its own environment block: its mount and file system; else NULL */
+	const char *no_trial;	    /* NULL: a trial boot is possible; else why not, a sentence without its full stop */
 };
 
 /* Tell the loader of a host from its files. Never fails: not to know is an answer. Texts live in the host's arena. */

@@ -196,5 +196,9 @@ void knob_boot_find(struct host *host, struct knob_boot_loader *ret)
 		break;
 	}
 	loader.no_trial = boot_no_trial(host, &loader);
+	if (loader.no_trial && loader.grub_env && !loader.entries)
+		boot_find_esp(host, &loader);
+	if (loader.esp)
+		loader.no_trial = NULL;
 	*ret = loader;
 }

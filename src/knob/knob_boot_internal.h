@@ -216,6 +216,9 @@ int boot_find_defaults(struct boot_table *table, const struct knob_boot_loader *
 
 /* Why this host cannot start an entry for once, as a sentence without its full stop; NULL when it can. */
 const char *boot_no_trial(struct host *host, const struct knob_boot_loader *loader);
+/* For GRUB that cannot write to its own block: sets esp and esp_uuid when an EFI system partition can take its place.
+ */
+void boot_find_esp(struct host *host, struct knob_boot_loader *loader);
 /* A variable of the boot loader interface of systemd ("LoaderEntrySelected"), or NULL. */
 const char *boot_loader_variable(struct host *host, struct arena *arena, const char *name);
 
@@ -237,6 +240,7 @@ int boot_default_entry(struct boot_table *table, const struct knob_boot_loader *
  */
 #define BOOT_TRIAL_ID "hvtune-trial"
 #define BOOT_TRIAL_GRUB_ENTRY "~hvtune-trial.conf"
+#define BOOT_TRIAL_ESP_FILE "/EFI/hvtune/grubenv"
 #define BOOT_TRIAL_SYSTEMD_ENTRY "A-hvtune-trial.conf"
 static inline bool boot_is_trial_entry(const char *name)
 {

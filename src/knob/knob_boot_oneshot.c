@@ -81,6 +81,42 @@ static bool find_mount(struct host *host, const char *dir, const char **ret_devi
 	return best > 0;
 }
 
+/* The UUID of a device's file system: the name of a link to it. */
+static const char *uuid_of(struct host *host, const char *device)
+{
+	const struct sys_look *names = sys_list(host->sys, "/dev/disk/by-uuid");
+	const char *base = strrchr(device, '/');
+
+	for (size_t i = 0; base && names->state == SYS_VALUE && i < names->size; i++) {
+		const struct sys_look *link = sys_link(host->sys, "/dev/disk/by-uuid/%s", names->names[i]);
+		const char *target = link->state == SYS_VALUE ? strrchr(link->data, '/') : NULL;
+
+		if (text_equal(target, base))
+			return arena_strdup(host->arena, names->names[i]);
+	}
+	return NULL;
+}
+
+/*
+ * GRUB writes to FAT, and an EFI system partition is neither a logical volume nor a RAID that it would have to know.
+ * The boot partitions of proxmox-boot-tool are its own, and not mounted.
+ */
+void boot_find_esp(struct host *host, struct knob_boot_loader *loader)
+{
+	static const char *const places[] = {"/boot/efi", "/efi"};
+	const char *device = NULL, *type = NULL;
+
+	if (loader->kind == KNOB_BOOT_PROXMOX_GRUB || sys_list(host->sys, "/sys/firmware/efi")->state == SYS_ABSENT)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(places) && !loader->esp; i++) {
+		if (!find_mount(host, places[i], &device, &type) || !text_equal(type, "vfat") ||
+		    why_not_device(host, device, places[i]))
+			continue;
+		loader->esp_uuid = uuid_of(host, device);
+		loader->esp = loader->esp_uuid ? places[i] : NULL;
+	}
+}
+
 static const char *why_not_grub(struct host *host, const struct knob_boot_loader *loader)
 {
 	/* On Fedora and RHEL with UEFI it may be a link to the EFI system partition, where GRUB can write. */

@@ -13,6 +13,7 @@
 
 static const char block_begin[] = "### BEGIN hvtune trial: one boot with another kernel line ###\n";
 static const char block_end[] = "### END hvtune trial ###\n";
+enum { ENV_BYTES = 1024 };
 
 const char *const knob_boot_trial_entries[] = {BOOT_TRIAL_GRUB_ENTRY, BOOT_TRIAL_SYSTEMD_ENTRY, NULL};
 
@@ -125,9 +126,34 @@ static const char *quoted(struct arena *arena, const char *text)
 	return out;
 }
 
+/*
+ * How GRUB chooses the trial where it cannot write to its own block: the id stands on the EFI system partition, and
+ * only when GRUB could take it away there is the trial's entry the default of this one boot.
+ */
+static const char *choice_by_esp(struct arena *arena, const struct knob_boot_loader *loader, const char *id)
+{
+	const char *file = "(${hvtune_esp})" BOOT_TRIAL_ESP_FILE;
+
+	if (!loader->esp)
+		return "";
+	return arena_printf(arena,
+			    "search --no-floppy --fs-uuid --set=hvtune_esp %s\n"
+			    "if [ -n \"${hvtune_esp}\" ]; then\n"
+			    "  load_env -f %s hvtune_trial\n"
+			    "  if [ \"${hvtune_trial}\" = \"%s\" ]; then\n"
+			    "    set hvtune_trial=\n"
+			    "    if save_env -f %s hvtune_trial; then\n"
+			    "      set default=\"%s\"\n"
+			    "      set boot_once=true\n"
+			    "    fi\n"
+			    "  fi\n"
+			    "fi\n",
+			    loader->esp_uuid, file, id, file, BOOT_TRIAL_ID);
+}
+
 /* The default's entry once more, with its own title and id and another line. */
 static const char *entry_text(struct arena *arena, const char *cfg, const struct boot_menu_entry *entry, size_t start,
-			      size_t end, const char *line)
+			      size_t end, const char *line, const char *choice)
 {
 	const char *before_id = arena_strndup(arena, cfg + entry->title_end, entry->id_at - entry->title_end);
 	const char *behind_id = arena_strndup(arena, cfg + entry->id_end, entry->body - 1 - entry->id_end);
@@ -145,8 +171,8 @@ static const char *entry_text(struct arena *arena, const char *cfg, const struct
 		body += length + (body[length] == '\n');
 	}
 	/* Should its kernel have gone by then, GRUB takes the first entry instead of waiting for a person. */
-	return arena_printf(arena, "%s}\nif [ \"${default}\" = \"%s\" ]; then\n  set fallback=\"0\"\nfi\n%s", text,
-			    BOOT_TRIAL_ID, block_end);
+	return arena_printf(arena, "%s}\n%sif [ \"${default}\" = \"%s\" ]; then\n  set fallback=\"0\"\nfi\n%s", text,
+			    choice, BOOT_TRIAL_ID, block_end);
 }
 
 static const char *custom_path(struct arena *arena, const struct knob_boot_loader *loader)
@@ -192,6 +218,28 @@ static int check_room(struct boot_table *table, const struct knob_boot_loader *l
 	return r;
 }
 
+/* The id on the EFI system partition, in a block as GRUB's. */
+static int add_choice(struct boot_table *table, const struct knob_boot_loader *loader, const char *id,
+		      struct knob_boot_plan *plan, struct err *err)
+{
+	static const char head[] = "# GRUB Environment Block\n";
+	char *block = arena_alloc(table->arena, ENV_BYTES + 1);
+	uint16_t file = 0;
+	int r = boot_table_add(table, arena_printf(table->arena, "%s" BOOT_TRIAL_ESP_FILE, loader->esp), &file, err);
+
+	if (r < 0)
+		return r;
+	memset(block, '#', ENV_BYTES);
+	int used = snprintf(block, ENV_BYTES, "%shvtune_trial=%s\n", head, id);
+
+	block[used] = '#'; /* where the text ended */
+	table->files[file].text = block;
+	table->files[file].size = ENV_BYTES;
+	table->files[file].exists = true;
+	boot_plan_file(table->arena, plan, &table->before[file], &table->files[file]);
+	return 0;
+}
+
 static int trial_by_menu(struct boot_table *table, const struct knob_boot_loader *loader,
 			 const struct knob_boot_change *changes, size_t count, const char *id,
 			 struct knob_boot_plan *plan, struct err *err)
@@ -206,7 +254,7 @@ static int trial_by_menu(struct boot_table *table, const struct knob_boot_loader
 	uint16_t cfg = 0, custom = 0;
 	int r = default_of_menu(table, loader, menu, &cfg, &entry, err);
 
-	if (r == 0 && !menu->takes_next)
+	if (r == 0 && !menu->takes_next && !loader->esp)
 		r = err_set(err, ENOTSUP, loader->grub_cfg,
 			    "this menu of GRUB takes no entry for one boot (next_entry)");
 	if (r == 0 && !menu->reads_custom)
@@ -227,17 +275,20 @@ static int trial_by_menu(struct boot_table *table, const struct knob_boot_loader
 	if (r == 0)
 		r = without_block(arena, &table->files[custom], &rest, err);
 	if (r == 0)
-		r = check_room(table, loader, BOOT_TRIAL_ID, err);
+		r = loader->esp ? add_choice(table, loader, id, plan, err)
+				: check_room(table, loader, BOOT_TRIAL_ID, err);
 	if (r < 0)
 		return r;
 	struct boot_file after = table->files[custom];
 
-	after.text = arena_printf(arena, "%s%s%s", rest, *rest && rest[strlen(rest) - 1] != '\n' ? "\n" : "",
-				  entry_text(arena, file->text, entry, start, end, text));
+	after.text =
+	    arena_printf(arena, "%s%s%s", rest, *rest && rest[strlen(rest) - 1] != '\n' ? "\n" : "",
+			 entry_text(arena, file->text, entry, start, end, text, choice_by_esp(arena, loader, id)));
 	after.size = strlen(after.text);
 	after.exists = true;
 	boot_plan_file(arena, plan, &table->before[custom], &after);
-	choose_by_grub(arena, loader, plan, BOOT_TRIAL_ID);
+	if (!loader->esp)
+		choose_by_grub(arena, loader, plan, BOOT_TRIAL_ID);
 	return 0;
 }
 
@@ -425,6 +476,12 @@ int knob_boot_plan_forget(struct host *host, const struct knob_boot_loader *load
 	after.exists = *rest != '\0';
 	if (table->files[file].exists && after.size != table->files[file].size)
 		boot_plan_file(arena, &plan, &table->before[file], &after);
+	if (loader->esp)
+		r = boot_table_add(table, arena_printf(arena, "%s" BOOT_TRIAL_ESP_FILE, loader->esp), &file, err);
+	if (r < 0)
+		return r;
+	if (loader->esp && table->files[file].exists)
+		boot_plan_file(arena, &plan, &table->before[file], &(struct boot_file){.exists = false});
 	*ret = plan;
 	return 0;
 }

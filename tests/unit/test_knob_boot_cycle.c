@@ -14,10 +14,11 @@
 #include "knob_confirm.h"
 #include "text.h"
 
-static const char *const with_trial[] = {"arch-grub", "arch-systemd", "debian",	    "fedora", "rhel8",
-					 "rhel9",     "sles",	      "tumbleweed", "ubuntu"};
-static const char *const all[] = {"arch-grub",	 "arch-systemd",     "debian", "fedora", "fedora-uki", "proxmox-grub",
-				  "proxmox-zfs", "proxmox-zfs-grub", "rhel9",  "sles",	 "tumbleweed", "ubuntu"};
+static const char *const with_trial[] = {"proxmox-lvm-efi", "arch-grub", "arch-systemd", "debian",     "fedora",
+					 "rhel8",	    "rhel9",	 "sles",	 "tumbleweed", "ubuntu"};
+static const char *const all[] = {"arch-grub",	  "arch-systemd",    "debian",	    "fedora",		"fedora-uki",
+				  "proxmox-grub", "proxmox-lvm-efi", "proxmox-zfs", "proxmox-zfs-grub", "rhel9",
+				  "sles",	  "tumbleweed",	     "ubuntu"};
 
 struct copy {
 	struct arena *arena;

@@ -25,6 +25,10 @@ const char *knob_beside(struct knob_machine *machine, const char *path, const ch
 /* For `check`: is the word among those that the point's own file lists ("always [madvise] never")? */
 int knob_check_choice(struct knob_machine *machine, const struct knob_point *point, struct err *err);
 
+/* For `follow` of what registers the cpufreq driver anew: write again what would be lost. See knob_keep.c. */
+int knob_keep_policies(struct knob_machine *machine, const struct knob_point *point, struct knob_following *following,
+		       struct err *err);
+
 /* Actuators that more than one part uses. */
 extern const struct knob_actuator knob_value_file;  /* a file of the kernel's that holds one text */
 extern const struct knob_actuator knob_choice_file; /* "always [madvise] never": the word in brackets */

@@ -22,7 +22,8 @@ static const struct knob amd_pstate = {
     .words = "active passive guided disable",
     .rank = KNOB_RANK_DRIVER,
     .moves = "boost cpu_boost governor min_freq max_freq epp",
-    .hurts = "governors, limits, boost and EPP of all CPUs go to the driver's defaults",
+    .follow = knob_keep_policies,
+    .hurts = "governors and EPP of all CPUs go to the driver's defaults",
 };
 
 static const char *planned_status(struct knob_machine *machine, const struct knob_plan *plan)
@@ -57,8 +58,8 @@ static const struct knob dynamic_epp = {
     .rank = KNOB_RANK_DYNAMIC_EPP,
     .moves = "boost cpu_boost governor min_freq max_freq epp",
     .judge = judge_dynamic_epp,
-    .hurts = "governors, limits, boost and EPP of all CPUs go to the driver's defaults; while it is enabled EPP "
-	     "cannot be set",
+    .follow = knob_keep_policies,
+    .hurts = "EPP of all CPUs goes to the driver's defaults, and cannot be set while this is enabled",
 };
 
 /* The driver amd-pstate-epp knows two governors (drivers/cpufreq/cpufreq.c, cpufreq_parse_policy). */

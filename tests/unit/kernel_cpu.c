@@ -33,6 +33,7 @@ void kernel_build_policies(const struct kernel *kernel, const char *mode)
 		kernel_put_number(kernel, policy(cpu, "cpuinfo_min_freq"), LOWEST_KHZ);
 		kernel_put_number(kernel, policy(cpu, "cpuinfo_max_freq"), HIGHEST_KHZ);
 		kernel_put_number(kernel, policy(cpu, "amd_pstate_max_freq"), HIGHEST_KHZ);
+		kernel_put_number(kernel, policy(cpu, "amd_pstate_lowest_nonlinear_freq"), 1500000);
 		for (size_t i = 0; i < ARRAY_SIZE(gone) && text_equal(mode, "disable"); i++)
 			kernel_remove(kernel, policy(cpu, gone[i]));
 		if (!text_equal(mode, "disable")) {

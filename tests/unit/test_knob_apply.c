@@ -66,10 +66,78 @@ static void no_limit_is_put_back_as_none(void **state)
 	kernel_stop(&kernel);
 }
 
+static void assert_text(const struct kernel *kernel, const char *path, const char *expected)
+{
+	char text[256];
+
+	kernel_read(kernel, path, text, sizeof(text));
+	assert_string_equal(text, expected);
+}
+
+/* The driver begins anew, and what somebody had chosen is there again; what was asked for goes before it. */
+static void what_was_chosen_outlives_the_driver(void **state)
+{
+	struct kernel kernel;
+
+	(void)state;
+	kernel_start(&kernel, "passive");
+	kernel_write(&kernel, CPU "cpufreq/policy0/scaling_governor", "performance");
+	kernel_write(&kernel, CPU "cpufreq/policy1/scaling_governor", "performance");
+	kernel_write(&kernel, CPU "cpufreq/policy2/scaling_governor", "ondemand");
+	kernel_write(&kernel, CPU "cpufreq/boost", "0");
+	kernel_write(&kernel, MAX_FREQ, "2000000");
+	kernel_write(&kernel, CPU "cpufreq/policy1/scaling_min_freq", "1800000");
+	CLEANUP(base_free) char *before = kernel_dump(&kernel);
+
+	change(&kernel, (const char *const[MOST_ASKS]){"amd_pstate=active", "governor@1=powersave"});
+	assert_text(&kernel, CPU "cpufreq/policy0/scaling_governor", "performance");
+	assert_text(&kernel, CPU "cpufreq/policy1/scaling_governor", "powersave");
+	assert_text(&kernel, CPU "cpufreq/policy2/scaling_governor", "powersave");
+	assert_text(&kernel, CPU "cpufreq/boost", "0");
+	assert_text(&kernel, MAX_FREQ, "2000000");
+	assert_text(&kernel, CPU "cpufreq/policy1/scaling_max_freq", "2800000");
+	assert_text(&kernel, CPU "cpufreq/policy1/scaling_min_freq", "1800000");
+	undo(&kernel);
+	CLEANUP(base_free) char *after = kernel_dump(&kernel);
+	assert_string_equal(before, after);
+	kernel_stop(&kernel);
+}
+
+/* Nothing was chosen, so nothing is written beside what was asked for; between passive and guided nothing is lost. */
+static void what_nobody_chose_is_left_to_the_driver(void **state)
+{
+	static const char *const modes[][2] = {{"passive", "amd_pstate=active"},
+					       {"active", "amd_pstate=passive"},
+					       {"active", "amd_pstate=disable"},
+					       {"disable", "amd_pstate=active"},
+					       {"passive", "amd_pstate=guided"}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
+		CLEANUP(knob_machine_close) struct knob_machine machine = {0};
+		struct kernel kernel;
+		struct knob_ask ask;
+		struct knob_plan plan;
+		struct err err = {0};
+
+		kernel_start(&kernel, modes[i][0]);
+		if (i == ARRAY_SIZE(modes) - 1)
+			kernel_write(&kernel, MAX_FREQ, "2000000");
+		open_machine(&kernel, &machine);
+		assert_int_equal(knob_ask_parse(machine.arena, modes[i][1], &ask, &err), 0);
+		assert_int_equal(knob_plan_make(&machine, &ask, 1, &plan, &err), 0);
+		assert_int_equal(plan.points.count, 1);
+		knob_machine_close(&machine);
+		kernel_stop(&kernel);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(no_limit_is_put_back_as_none),
+	    cmocka_unit_test(what_was_chosen_outlives_the_driver),
+	    cmocka_unit_test(what_nobody_chose_is_left_to_the_driver),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

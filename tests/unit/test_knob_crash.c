@@ -38,6 +38,8 @@ static const struct crash_scene scenes[] = {
     {"active", {"min_freq@0=2000000", "max_freq@0=2200000"}, low_limits},
     {"active", {"boost=0", "min_freq=600000", "max_freq=900000"}, NULL},
     {"active", {"x3d_mode=cache"}, kernel_add_x3d},
+    {"active", {"amd_pstate=passive"}, low_limits},
+    {"active", {"amd_pstate=guided", "min_freq@0=900000"}, all_performance},
     {"active", {"idle.C2=off", "idle.1@0-1=off"}, kernel_add_idle},
     {"active", {"thp=never", "thp.64K=always", "thp.64k.shmem=advise", "thp.defrag=defer"}, kernel_add_memory},
     {"active", {"ksm=2", "ksm.merge_across_nodes=0", "kvm.halt_poll_ns=0", "kvm.nx_huge_pages=on"}, kernel_add_memory},

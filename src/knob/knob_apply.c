@@ -134,6 +134,9 @@ static int write_points(struct applying *applying, const struct knob_step *step,
 		    applying->machine, applying->report,
 		    &(struct knob_event){KNOB_REFUSED, *point, now, arena_strdup(applying->machine->arena, why.what)});
 		*err = why;
+		/* What an actuator calls a point that is no file is for the journal. */
+		if (*point->where != '/')
+			(void)snprintf(err->where, sizeof(err->where), "%s", knob_place(point));
 		return r;
 	}
 	return 0;

@@ -148,11 +148,14 @@ static void find_target(struct knob_machine *machine, const struct knob_change *
 
 static void look(struct knob_machine *machine, struct goal *goal)
 {
-	struct err ignored = {0};
+	struct err err = {0};
 	const char *now = NULL;
-	int r = knob_get(machine, goal->point, &now, &ignored);
+	int r = knob_get(machine, goal->point, &now, &err);
 
 	goal->gone = r == -ENOENT;
+	/* Of a file there is no more to say. */
+	if (goal->gone)
+		goal->why = *goal->point->where == '/' ? NULL : arena_strdup(machine->arena, err.what);
 	goal->holds = r == 0 && knob_same(goal->point->knob, now, goal->target);
 	if (!goal->gone)
 		goal->found = now;

@@ -68,9 +68,9 @@ int knob_vm_still_runs(struct knob_machine *machine, const struct knob_vm_where 
 	int64_t start = 0;
 	int r = knob_vm_start_of(machine, where->pid, &start, err);
 
-	if (r == 0 && start != where->start)
-		r = err_set(err, ENOENT, NULL, "process %d is another one now", where->pid);
-	return r;
+	return r == -ENOENT || (r == 0 && start != where->start)
+		   ? err_set(err, ENOENT, NULL, "the VM has ended, or was started again since")
+		   : r;
 }
 
 int knob_vm_status_set(struct knob_machine *machine, const struct knob_vm_where *where, const char *name,

@@ -51,7 +51,7 @@ int vm_xml_placement(struct arena *arena, const char *path, const char *text, si
 	}
 	vm_xml_splicer_end(&splicer);
 	if (r == 0)
-		*ret = arena_printf(arena, "%s</placement>", placement);
+		*ret = arena_printf(arena, "%s</placement>\n", placement);
 	return r;
 }
 

@@ -249,6 +249,7 @@ static void failing_pin(void **state)
 
 			assert_true(report.rolled_back);
 			assert_true(text_starts(err.what, "libvirt: "));
+			assert_true(text_starts(err.where, "web"));
 			if (strcmp(before, after) != 0)
 				fail_msg("call %d:\n%s---\n%s", at, before, after);
 		}
@@ -335,6 +336,7 @@ static void restarted(void **state)
 	vm_scene_restart_web(&scene);
 	assert_int_equal(undo(&scene, &report, arena, NULL), 0);
 	assert_int_equal(outcome_of(&report, "web vCPU 1"), KNOB_GONE);
+	assert_string_equal(report.events[1].why, "the VM has ended, or was started again since");
 	assert_int_equal(outcome_of(&report, "web's definition"), KNOB_PUT_BACK);
 	assert_string_equal(vm_scene_affinity(&scene, SCENE_WEB, 1002), "12-15");
 	assert_string_equal(vm_scene_read(&scene, "/etc/libvirt/qemu/web.xml"), definition);

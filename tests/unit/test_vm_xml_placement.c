@@ -67,7 +67,7 @@ static void taken_out(void **state)
 
 	(void)state;
 	assert_string_equal(placement_of(arena, plain),
-			    "<placement>\n  <vcpu placement='static'>2</vcpu>\n</placement>");
+			    "<placement>\n  <vcpu placement='static'>2</vcpu>\n</placement>\n");
 	assert_non_null(strstr(placement, "  <cputune>\n    <shares>2048</shares>\n"));
 	assert_non_null(strstr(placement, "<hugepages/>"));
 	assert_non_null(strstr(placement, "<cpu mode='host-passthrough'/>"));

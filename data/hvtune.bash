@@ -22,7 +22,7 @@ _hvtune() {
     lint) options="--kind --host --json --all --timing --help" ;;
     place)
         options="--new --name --count --file --policy --repin --move --max-excess --even --smt --reserve --what-if"
-        options+=" --format --plan --apply --host --connect --json --svg --timing --help"
+        options+=" --format --plan --apply --yes --dry-run --settle --host --connect --json --svg --timing --help"
         ;;
     set | apply | fix) options="--yes --dry-run --accept-risk --no-trial --settle --host --json --help" ;;
     confirm) options="--wait --host --json --help" ;;

@@ -21,7 +21,9 @@ enum { SETTLE_MS = 2000, SETTLE_MOST_S = 600 };
 
 int change_open(const struct cli *cli, struct knob_machine *ret)
 {
-	const char *root = cli->values[OPTION_ROOT] ? cli->values[OPTION_ROOT] : "/";
+	/* Both are --host; the commands that only look take more kinds of it. */
+	const char *given = cli->values[OPTION_ROOT] ? cli->values[OPTION_ROOT] : cli->values[OPTION_HOST];
+	const char *root = given ? given : "/";
 	struct err err = {0};
 	struct stat info = {0};
 	char real[PATH_MAX];
@@ -232,36 +234,44 @@ static int explain_failure(const struct knob_report *report, struct err *err)
 	return report->rolled_back && !report->interrupted ? EXIT_FINDINGS : EXIT_COULD_NOT;
 }
 
-static int apply(const struct cli *cli, struct knob_machine *machine, const struct knob_plan *plan, const char *what,
-		 unsigned settle_ms, json_t *json)
+/* What is going on, and where its JSON goes: `part` of `json`; NULL: as text. */
+struct running {
+	const struct cli *cli;
+	struct knob_machine *machine;
+	const char *what;
+	const struct knob_plan *plan;
+	json_t *json, *part;
+};
+
+static int apply(const struct running *running, unsigned settle_ms)
 {
 	struct applying applying = {.progress = progress_start()};
 	const struct knob_apply_options options = {
-	    .what = what, .settle_ms = settle_ms, .stop = is_stopped, .tell = tell, .data = &applying};
+	    .what = running->what, .settle_ms = settle_ms, .stop = is_stopped, .tell = tell, .data = &applying};
 	struct knob_report report = {0};
 	struct err err = {0};
 	int r;
 
 	change_hold_signals(&applying.signals);
-	r = knob_apply(machine, plan, &options, &report, &err);
+	r = knob_apply(running->machine, running->plan, &options, &report, &err);
 	progress_end(&applying.progress);
 	change_release_signals(&applying.signals);
 	/* It did not even begin. */
 	if (r < 0 && report.id == 0)
 		return cli_fail(&err);
-	if (json) {
-		json_object_set_new(json, "result",
+	if (running->json) {
+		json_object_set_new(running->part, "result",
 				    json_pack("{s:s, s:i, s:o, s:o}", "state", state_of(r, &report), "id",
 					      (int)report.id, "error", r < 0 ? report_json_text(err.what) : json_null(),
 					      "events", report_knob_events_json(&report)));
-		(void)report_json_print(stdout, json_incref(json));
+		(void)report_json_print(stdout, json_incref(running->json));
 	} else {
-		print_outcome(cli, machine, plan, &report, r);
+		print_outcome(running->cli, running->machine, running->plan, &report, r);
 	}
 	return r < 0 ? explain_failure(&report, &err) : EXIT_FINE;
 }
 
-static json_t *plan_json(const struct cli *cli, const struct change_request *request, const struct knob_plan *plan)
+static json_t *asks_json(const struct cli *cli, const struct change_request *request)
 {
 	json_t *json = report_json_start(cli->command->name, NULL), *asks = json_array();
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
@@ -274,7 +284,6 @@ static json_t *plan_json(const struct cli *cli, const struct change_request *req
 							ask->where ? ask->where : "", ask->value)));
 	}
 	json_object_set_new(json, "asks", asks);
-	report_knob_plan_json(json, plan);
 	return json;
 }
 
@@ -283,24 +292,36 @@ static void release(json_t **json)
 	json_decref(*json);
 }
 
-/* After the plan was shown. `json` is NULL for text. */
-static int go_on(const struct cli *cli, struct knob_machine *machine, const struct change_request *request,
-		 const struct knob_plan *plan, json_t *json)
+/* After the plan was shown. */
+static int go_on(const struct running *running)
 {
 	unsigned settle_ms;
-	int r = read_settle(cli, machine, &settle_ms);
+	int r = read_settle(running->cli, running->machine, &settle_ms);
 
 	if (r)
 		return r;
-	if (cli_given(cli, OPTION_DRY_RUN) || !plan->points.count) {
-		if (json)
-			(void)report_json_print(stdout, json_incref(json));
+	if (cli_given(running->cli, OPTION_DRY_RUN) || !running->plan->points.count) {
+		if (running->json)
+			(void)report_json_print(stdout, json_incref(running->json));
 		return EXIT_FINE;
 	}
-	r = change_needs_root(cli, machine);
+	r = change_needs_root(running->cli, running->machine);
 	if (r == 0)
-		r = consent(cli, plan);
-	return r ? r : apply(cli, machine, plan, request->what, settle_ms, json);
+		r = consent(running->cli, running->plan);
+	return r ? r : apply(running, settle_ms);
+}
+
+int change_run_plan(const struct cli *cli, struct knob_machine *machine, const char *what, struct knob_plan *plan,
+		    json_t *json, json_t *part)
+{
+	const struct running running = {cli, machine, what, plan, json, part};
+
+	knob_rivals_note(machine, plan);
+	if (json)
+		report_knob_plan_json(part, plan);
+	else
+		report_knob_plan(&cli->out, machine->arena, plan);
+	return go_on(&running);
 }
 
 int change_run(const struct cli *cli, struct knob_machine *machine, const struct change_request *request)
@@ -319,10 +340,7 @@ int change_run(const struct cli *cli, struct knob_machine *machine, const struct
 		if (r)
 			return r;
 	}
-	knob_rivals_note(machine, &plan);
 	if (cli_given(cli, OPTION_JSON))
-		json = plan_json(cli, request, &plan);
-	else
-		report_knob_plan(&cli->out, machine->arena, &plan);
-	return go_on(cli, machine, request, &plan, json);
+		json = asks_json(cli, request);
+	return change_run_plan(cli, machine, request->what, &plan, json, json);
 }

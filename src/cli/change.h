@@ -17,8 +17,8 @@
 	OPTION_YES, OPTION_DRY_RUN, OPTION_ACCEPT_RISK, OPTION_NO_TRIAL, OPTION_SETTLE, OPTION_ROOT, OPTION_JSON
 
 /*
- * Open the machine of --host (a directory), or this one. 0, or an exit code after printing why not: an archive cannot
- * be changed, a directory without sys/ and proc/ is no machine.
+ * Open the machine of --host (a directory), or this one, for changes. 0, or an exit code after printing why not: an
+ * archive cannot be changed, a directory without sys/ and proc/ is no machine.
  */
 int change_open(const struct cli *cli, struct knob_machine *ret);
 
@@ -41,6 +41,13 @@ struct change_request {
 
 /* Plan, show, ask, apply, tell. An exit code. */
 int change_run(const struct cli *cli, struct knob_machine *machine, const struct change_request *request);
+
+/*
+ * The same from a plan on that is made already. With --json the plan and what became of it are put into `part`, and
+ * `json`, which it belongs to or is, is printed at the end; both are NULL without. `what` as above.
+ */
+int change_run_plan(const struct cli *cli, struct knob_machine *machine, const char *what, struct knob_plan *plan,
+		    json_t *json, json_t *part);
 
 /* Ctrl-C, SIGTERM, SIGHUP and a closed pipe wait while a machine is being changed. */
 struct change_signals {

@@ -4,6 +4,7 @@
 
 #include "cli.h"
 #include "diff.h"
+#include "place_apply.h"
 #include "place_input.h"
 #include "report_place.h"
 #include "text.h"
@@ -325,6 +326,43 @@ static int print_plan(struct placing *placing)
 	return MAX_OF(code, r);
 }
 
+/* Proxmox has its own ways to keep a VM's settings: what to do there is printed. */
+static int refuse_foreign(struct placing *placing, int index)
+{
+	struct err err = {0};
+
+	placing->form = FORM_QM;
+	(void)err_set(&err, ENOTSUP, placing->report.vms[index].layout.name,
+		      "is a VM of Proxmox, which hvtune does not change; nothing is changed");
+	(void)err_hint(&err, "what to do by hand is printed");
+	(void)print_changes(placing);
+	return cli_fail(&err);
+}
+
+static void release(json_t **json)
+{
+	json_decref(*json);
+}
+
+static int apply(struct placing *placing)
+{
+	CLEANUP(release) json_t *json = NULL;
+	const struct cli *cli = placing->cli;
+	int foreign = place_apply_foreign(placing->inputs, &placing->report);
+
+	if (foreign >= 0)
+		return refuse_foreign(placing, foreign);
+	if (cli_given(cli, OPTION_JSON))
+		json = report_place_json(&placing->report);
+	if (!json) {
+		int r = print_plan(placing);
+
+		if (r == EXIT_COULD_NOT)
+			return r;
+	}
+	return place_apply(cli, placing->inputs, &placing->report, json);
+}
+
 /*
  * The host's core lies with CPU 0, on parts with one large L3 usually in that one. Where all that is wished for are
  * cores of one kind, it goes to the other: eight cores with a large L3 are not seven.
@@ -382,12 +420,10 @@ int cmd_place(struct cli *cli)
 
 	if (!read_options(&placing))
 		return EXIT_USAGE;
-	if (cli_given(cli, OPTION_APPLY)) {
-		(void)err_set(&err, ENOTSUP, "--apply", "nothing is applied before hvtune can take it back");
-		(void)err_hint(&err, "--format virsh, qm or qemu prints the commands, to be run by hand");
-		return cli_fail(&err);
-	}
-	int r = cli_open_host(cli, &host);
+	int r = place_apply_check(cli);
+
+	if (r == 0)
+		r = cli_open_host(cli, &host);
 
 	if (r)
 		return r;
@@ -402,7 +438,7 @@ int cmd_place(struct cli *cli)
 	if (plan_all(&placing, host, &plan, &err) < 0)
 		return cli_fail(&err);
 	fill_report(&placing, host, plan);
-	r = print_plan(&placing);
+	r = cli_given(cli, OPTION_APPLY) ? apply(&placing) : print_plan(&placing);
 	cli_print_timing(cli, host);
 	return r;
 }

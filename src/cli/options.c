@@ -45,7 +45,7 @@ const struct cli_option cli_options[] = {
     {OPTION_FORMAT, "format", 0, "FORM",
      "text, or the change itself: xml, diff (of the XML), virsh, qm (Proxmox) or qemu"},
     {OPTION_PLAN, "plan", 0, NULL, "print only what is to be done, in order"},
-    {OPTION_APPLY, "apply", 0, NULL, "refused: this version changes nothing"},
+    {OPTION_APPLY, "apply", 0, NULL, "make it so, after asking: the VMs that run and their definitions"},
     {OPTION_IGNORE, "ignore", 'i', "ID", "leave out the finding ID, or several (ID,ID...); how many is told"},
     {OPTION_MIN, "min", 'm', "SEVERITY", "leave out findings of less than SEVERITY: fail, warn, advice, info or good"},
     {OPTION_SOURCES, "sources", 's', NULL, "print beside each fact the path that it was read from"},
@@ -71,9 +71,10 @@ static const enum cli_option_id show_options[] = {OPTION_HOST, OPTION_CONNECT, O
 static const enum cli_option_id explain_options[] = {OPTION_LIST, OPTION_JSON, OPTION_MARKDOWN, 0};
 static const enum cli_option_id lint_options[] = {OPTION_KIND, OPTION_HOST, OPTION_JSON, OPTION_ALL, OPTION_TIMING, 0};
 static const enum cli_option_id place_options[] = {
-    OPTION_NEW,	       OPTION_NAME, OPTION_COPIES,  OPTION_FILE,    OPTION_POLICY,  OPTION_REPIN,  OPTION_MOVE,
-    OPTION_MAX_EXCESS, OPTION_EVEN, OPTION_SMT,	    OPTION_RESERVE, OPTION_WHAT_IF, OPTION_FORMAT, OPTION_PLAN,
-    OPTION_APPLY,      OPTION_HOST, OPTION_CONNECT, OPTION_JSON,    OPTION_SVG,	    OPTION_TIMING, 0};
+    OPTION_NEW,	   OPTION_NAME,	      OPTION_COPIES, OPTION_FILE, OPTION_POLICY,  OPTION_REPIN,
+    OPTION_MOVE,   OPTION_MAX_EXCESS, OPTION_EVEN,   OPTION_SMT,  OPTION_RESERVE, OPTION_WHAT_IF,
+    OPTION_FORMAT, OPTION_PLAN,	      OPTION_APPLY,  OPTION_YES,  OPTION_DRY_RUN, OPTION_SETTLE,
+    OPTION_HOST,   OPTION_CONNECT,    OPTION_JSON,   OPTION_SVG,  OPTION_TIMING,  0};
 static const enum cli_option_id capture_options[] = {OPTION_OUTPUT, OPTION_FORCE, OPTION_HOST, OPTION_TIMING, 0};
 
 static const enum cli_option_id set_options[] = {CHANGE_OPTIONS, 0};
@@ -106,7 +107,7 @@ const struct cli_command cli_commands[] = {
     {"place", "[VM...]", "say where VMs run best, how good that is, and what to change",
      "Places VMs on cores, L3 groups and NUMA nodes: those of files, new ones, and those of the host; with names only "
      "these, the others are kept where they are. Says why, how far from the best that can be, and prints the change in "
-     "the words of libvirt, Proxmox or QEMU. Changes nothing. Exit code 1 when not all could be placed.",
+     "the words of libvirt, Proxmox or QEMU; --apply makes it. Exit code 1 when not all could be placed.",
      place_options, cmd_place, CODES_USUAL},
     {"set", "KNOB[@WHERE]=VALUE...", "change settings of this host",
      "Prints the plan - every write in its order, what may move with it, what it costs - and asks. Each write is noted "

@@ -409,7 +409,7 @@ class Refused(Test):
         return done.err
 
     def test_apply(self):
-        self.assertIn("--format virsh", self.refused(3, "--new", "4vcpu", "--apply"))
+        self.assertIn("--format xml", self.refused(2, "--new", "4vcpu", "--apply"))
 
     def test_usage(self):
         self.refused(2)

@@ -237,8 +237,10 @@ virConnectPtr virConnectOpen(const char *name)
 {
 	static const char scheme[] = "test://", file[] = "/etc/libvirt/test.xml";
 	struct _virConnect *connection;
-	const char *end = name ? strstr(name, file) : NULL;
+	const char *end = name ? strstr(name, file) : NULL, *fail_at = getenv("FAKE_LIBVIRT_FAIL_AT");
 
+	if (fail_at)
+		fake_libvirt.fail_at = (int)strtol(fail_at, NULL, 10);
 	if (fake_libvirt.refuse == 1) {
 		(void)fail(VIR_ERR_AUTH_UNAVAILABLE, "authentication unavailable: no polkit agent available");
 		return NULL;

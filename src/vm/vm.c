@@ -2,6 +2,8 @@
 /* Owns making and freeing a VM, and what follows from what is declared in it. */
 #include "vm.h"
 
+#include <errno.h>
+
 #include "text.h"
 
 struct vm *vm_new(enum vm_source source, const char *path)
@@ -27,6 +29,16 @@ struct vm *vm_free(struct vm *vm)
 void vm_free_pointer(struct vm **vm)
 {
 	*vm = vm_free(*vm);
+}
+
+int vm_check_name(const struct vm *vm, struct err *err)
+{
+	size_t length = vm->name ? strlen(vm->name) : 0;
+
+	if (length <= VM_NAME_MAX)
+		return 0;
+	return err_set(err, ENAMETOOLONG, vm->path, "the name of the VM has %zu bytes, at most %d can be", length,
+		       VM_NAME_MAX);
 }
 
 void vm_add_note(struct vm *vm, struct vm_place place, const char *text)

@@ -278,6 +278,13 @@ struct vm *vm_new(enum vm_source source, const char *path);
  */
 int vm_parse_cpuset(const char *text, struct cpuset *ret, struct err *err);
 
+/*
+ * A name of more bytes is refused with -ENAMETOOLONG, as no file could be called by it: libvirt, QEMU and Proxmox make
+ * such for each VM (NAME_MAX of Linux).
+ */
+enum { VM_NAME_MAX = 255 };
+int vm_check_name(const struct vm *vm, struct err *err);
+
 /* Add a note; beyond 100 they are dropped. */
 void vm_add_note(struct vm *vm, struct vm_place place, const char *text);
 

@@ -254,7 +254,7 @@ int qemu_reader_read(struct qemu_reader *reader, const struct qemu_words *words,
 		outcome = fill[i](reader);
 	if (outcome == 0)
 		note_what_is_not_read(reader);
-	return outcome;
+	return outcome < 0 ? outcome : vm_check_name(reader->vm, reader->err);
 }
 
 static void note_the_text(struct qemu_reader *reader, const struct finder *finder)
@@ -300,8 +300,12 @@ bool vm_looks_like_qemu_line(const char *text, size_t size)
 {
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 	struct finder finder = {.found.arena = arena, .program = -1};
+	struct err err = {0};
 
-	return find_command(&finder, "", text, size, NULL) == 0;
+	if (find_command(&finder, "", text, size, &err) == 0)
+		return true;
+	/* Words that cannot be cut, such as a quote that does not end: with its line, the reader says it. */
+	return err.line > 0 && memmem(text, size, "qemu-system-", strlen("qemu-system-"));
 }
 
 /* ---- what the other files use ---- */

@@ -61,7 +61,11 @@ static void note_error(void *user, const xmlError *error)
 	if (error->code == XML_ERR_NO_MEMORY)
 		err_no_memory();
 
-	/* The parser refuses these because of its own limits, in words that speak to programmers. */
+	/* Words of the parser's that speak to programmers: "...: 256 use XML_PARSE_HUGE option". */
+	const char *advice = error->message ? strstr(error->message, " use XML_PARSE_HUGE") : NULL;
+
+	length = advice ? (size_t)(advice - error->message) : length;
+	/* The parser refuses these because of its own limits. */
 	bool limit = error->code == XML_ERR_NAME_TOO_LONG || error->code == XML_ERR_ATTRIBUTE_NOT_FINISHED ||
 		     error->code == XML_ERR_INTERNAL_ERROR;
 
@@ -345,7 +349,7 @@ static int read_domain(struct vm_xml_reader *reader, const xmlDoc *doc)
 		parts[i](reader, domain);
 		status = reader->failed;
 	}
-	return status;
+	return status < 0 ? status : vm_check_name(reader->vm, reader->err);
 }
 
 int vm_read_libvirt_xml(const char *path, const char *text, size_t size, struct vm **ret, struct err *err)

@@ -88,6 +88,33 @@ class Refused(Test):
         self.refuse(lint("<network><name>x</name></network>\n"), "not a domain")
         self.refuse(lint("[Unit]\nDescription=x\n"), "a systemd unit")
 
+    def test_hostile_vms(self):
+        """Bombs, depth, sizes, encodings, numbers: one clear line from every command that reads VMs."""
+        start, end = "<domain type='kvm'><name>a</name><memory>1</memory>", "</domain>"
+        bomb = "".join(f"<!ENTITY a{i} '{f'&a{i - 1};' * 10 if i else 'aaaaaaaaaa'}'>" for i in range(12))
+        qemu = "qemu-system-x86_64 -enable-kvm -m 1G "
+        for text, words in (
+                (f"<!DOCTYPE d [{bomb}]><domain type='kvm'><name>&a11;</name></domain>", "document type declaration"),
+                ("<!DOCTYPE d [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><domain><name>&x;</name></domain>",
+                 "document type declaration"),
+                (start + "<a>" * 50000 + "</a>" * 50000 + end, "Excessive depth in document: 256\n"),
+                (start.replace("a<", "n" * 1000000 + "<") + end, "1000000 bytes, at most 255 can be"),
+                (start.replace("a<", "n" * (10 << 20) + "<") + end, "larger than 1024 KiB"),
+                (start + "<vcpu>99999999999999999999</vcpu>" + end, "not a number of vCPUs from 1 to 4096"),
+                (start + "<vcpu>-4</vcpu>" + end, "not a number of vCPUs"),
+                (start + "<vcpu>4</vcpu>", "not well-formed"),
+                (start.replace("a<", "a&#27;[31m<") + end, "not well-formed"),
+                ("cores: 4\nmemory: 99999999999999999999\nname: x\nscsi0: local:1\n", ":2:9: memory"),
+                (f"name: {'x' * 900000}\ncores: 4\nmemory: 1024\nscsihw: virtio-scsi-pci\n", "at most 255 can be"),
+                ("cores: -3\nmemory: 1024\nname: x\nnet0: virtio\n", "not between 1 and 4096"),
+                (qemu + "-smp 99999999999\n", "more than QEMU takes (4096)"),
+                (qemu + "-object '" + "{\"a\":" * 5000 + "'\n", "JSON that cannot be read"),
+                (qemu + "-smp 4 'unterminated\n", "opened here and never closed"),
+                (qemu + "-name " + "n" * 1000 + "\n", "1000 bytes, at most 255 can be")):
+            for command in (("lint", "-"), ("place", "--file", "-", "--host", "package:1 l3:2 core:4 pu:2")):
+                with self.subTest(words=words, command=command[0]):
+                    self.refuse(hvtune(*command, stdin=text, timeout=20), words)
+
     def test_parameters_of_a_profile(self):
         done = lint("[bootloader]\ncmdline_mine=+amd_iommu=pt isolcpus=2-\n", "--json")
         found = {finding["id"]: finding["line"] for finding in done.json()[0]["findings"]}

@@ -658,7 +658,8 @@ static void test_huge_texts(void **state)
 	memset(text, 'a', MANY);
 	memcpy(text, front, strlen(front));
 	refused(text, MANY, EFBIG, 0, "are no command line");
-	CLEANUP(vm_free_pointer) struct vm *vm = must_read_bytes(text, 4 * 1024 * 1024);
+	refused(text, 4 * 1024 * 1024, ENAMETOOLONG, 0, "at most 255 can be");
+	CLEANUP(vm_free_pointer) struct vm *vm = must_read_bytes(text, strlen(front) + 255);
 	assert_int_equal(vm->vcpu_max, 2);
 	for (size_t i = strlen(front); i < 2 * WORDS; i++)
 		text[i] = i % 2 ? 'x' : ' ';

@@ -180,9 +180,11 @@ static void check_mitigations(struct advise_check *c)
 		return;
 	advise_note_text(c, "CPU flag ibpb", "on the host");
 	advise_note_text(c, "CPU model", "%s, without ibpb", cpu->model);
+	/* A generic model is told of as such: the way out is the same. */
 	advise_vm_at(c,
-		     advise_report(c, "CPU model %s hides ibpb from the guest, which then cannot protect its processes",
-				   cpu->model),
+		     advise_report_as(c, is_generic(cpu) ? ADVISE_INFO : ADVISE_ADVICE,
+				      "CPU model %s hides ibpb from the guest, which then cannot protect its processes",
+				      cpu->model),
 		     cpu->place);
 }
 
@@ -313,7 +315,7 @@ const struct advise_rule advise_vm_topology_rules[] = {
 	.needs = NEEDS_VM,
 	.title = "A generic CPU model",
 	.mechanism = "Models such as qemu64 have only what every x86 CPU had long ago: no AVX, AES or newer "
-		     "instructions, which libraries choose by CPUID.",
+		     "instructions, which libraries choose by CPUID, and none of the flags that mitigations need.",
 	.effect = "large in cryptography, compression and mathematics, nothing elsewhere; not a figure that holds in "
 		  "general",
 	.basis = BASIS_DOCUMENT,
@@ -334,7 +336,8 @@ const struct advise_rule advise_vm_topology_rules[] = {
 	.basis = BASIS_DOCUMENT,
 	.source = "QEMU documentation: recommendations for KVM CPU model configuration on x86 hosts",
 	.hurts = "mitigations cost the guest time",
-	.by_hand = "virsh edit VM: <feature policy='require' name='ibpb'/> in <cpu>, or a newer model",
+	.by_hand = "virsh edit VM: <feature policy='require' name='ibpb'/> in <cpu>, or a newer model; Proxmox: qm set "
+		   "VMID --cpu MODEL,flags=+ibpb",
 	.experiment = "grep . /sys/devices/system/cpu/vulnerabilities/* in the guest, before and after",
 	.check = check_mitigations,
     },

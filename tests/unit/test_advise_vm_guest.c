@@ -329,6 +329,7 @@ static const struct vm_case topology_cases[] = {
     {"vm.generic-cpu", VM_SILENT, NULL, NULL, NULL, {MODEL("EPYC-Genoa")}},
     {"vm.generic-cpu", VM_SILENT, NULL, NULL, NULL, {MODEL("qemu64"), {"type='kvm'", "type='qemu'"}}},
     {"vm.mitigation-hidden", ADVISE_ADVICE, "EPYC hides ibpb", has_ibpb, NULL, {MODEL("EPYC")}},
+    {"vm.mitigation-hidden", ADVISE_INFO, "kvm64 hides ibpb", has_ibpb, NULL, {MODEL("kvm64")}},
     {"vm.mitigation-hidden", VM_SILENT, NULL, has_ibpb, NULL, {MODEL("EPYC-Milan")}},
     {"vm.mitigation-hidden", VM_SILENT, NULL, NULL, NULL, {MODEL("EPYC")}},
     {"vm.not-migratable",

@@ -108,7 +108,8 @@ void advise_vm_note_pins(struct advise_check *c)
 
 void advise_vm_at(const struct advise_check *c, struct advise_finding *finding, struct vm_place place)
 {
-	if (!place.line)
+	/* The arguments of a process are no file that could be edited there. */
+	if (!place.line || c->vm->source == VM_QEMU_PROCESS)
 		return;
 	finding->path = c->subject->path ? c->subject->path : c->vm->path;
 	finding->line = place.line;

@@ -2,6 +2,7 @@
 """Threads of a QEMU whose threads have no names: its monitor tells, a fake one's and a real one's."""
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -11,7 +12,8 @@ import time
 import unittest
 from pathlib import Path
 
-from harness import Test, hvtune
+from harness import SANITIZED, Done, Test, hvtune
+from test_readonly import changes, trace
 
 QEMU = "qemu-system-x86_64"
 WAIT_S = 20
@@ -52,6 +54,7 @@ while True:
         elif command == "query-iothreads":
             answer = []
         client.sendall(json.dumps({"return": answer}).encode() + b"\\r\\n")
+    client.close()
 """
 
 
@@ -81,6 +84,16 @@ class Qmp(Test):
                 rows.setdefault(row["label"], []).append(row["value"])
         if not rows:
             self.skipTest("a VM without KVM is not looked for on this machine")
+        return rows
+
+    def answered(self, name):
+        """The rows as soon as the monitor was asked: it may be starting, or be about to see that a client has gone."""
+        until = time.monotonic() + WAIT_S
+        while time.monotonic() < until:
+            rows = self.rows(name)
+            if rows["vCPUs may run on"] != [None]:
+                break
+            time.sleep(0.1)
         return rows
 
     def fake(self, cpus, manners="good"):
@@ -124,6 +137,18 @@ class Qmp(Test):
         self.assertLess(time.monotonic() - before, 5)
         self.assertIn("its monitor (QMP) does not answer", rows["Remark"][0])
 
+    @unittest.skipUnless(shutil.which("strace") and not SANITIZED, "strace is not there, or sees the sanitizer's files")
+    def test_nothing_else_is_done(self):
+        self.fake([0])
+        self.answered("faked")  # or skip
+        done, lines = trace("show", "vms")
+        if not lines and "ptrace" in done.stderr.lower():
+            self.skipTest("this place does not let strace trace")
+        self.assert_code(Done(done), 0)
+        calls = [line for line in changes(lines) if '"/proc/self/fd/' not in line]
+        self.assertEqual([re.sub(r"\(.*", "", call) for call in calls], ["socket"])
+        self.assertIn("AF_UNIX", calls[0])
+
     @unittest.skipUnless(shutil.which("setpriv") and os.geteuid() == 0, "only root can be somebody else")
     def test_other_users_are_told(self):
         self.fake([0])
@@ -145,7 +170,7 @@ class Qmp(Test):
             time.sleep(0.05)
         if process.poll() is not None:
             self.skipTest("QEMU does not start here: " + process.stdout.read().strip().splitlines()[-1])
-        rows = self.rows("real")
+        rows = self.answered("real")
         names = {Path(f"/proc/{process.pid}/task/{tid}/comm").read_text() for tid in os.listdir(f"/proc/{process.pid}/task")}
         if any(name.startswith("CPU ") for name in names):
             self.skipTest("this QEMU names its threads whatever it is told")
@@ -155,7 +180,7 @@ class Qmp(Test):
         self.assertEqual(rows["I/O threads"], [f"io1 on {text_of(cpus)}"])
         for thread in self.ask("query-cpus-fast"):
             os.sched_setaffinity(thread["thread-id"], cpus[:1])
-        self.assertEqual(self.rows("real")["vCPUs may run on"], [str(cpus[0])])
+        self.assertEqual(self.answered("real")["vCPUs may run on"], [str(cpus[0])])
 
     def ask(self, command):
         """What the monitor answers; its one place for a client is free again then."""

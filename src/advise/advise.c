@@ -445,6 +445,7 @@ struct advise_result *advise_run(const struct advise_subject *subject)
 	};
 
 	result->arena = arena;
+	result->linted = subject->path != NULL;
 	run_table(&check, result);
 	struct host_cmdline words = {0};
 	struct advise_subject of_profile = *subject;

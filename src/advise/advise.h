@@ -95,6 +95,7 @@ struct advise_result {
 	size_t not_asked_count; /* rules that do not apply to such a host; those on VMs only where there are VMs */
 	size_t ignored_count;	/* findings that advise_ignore() took out */
 	size_t below_count;	/* findings that advise_keep_from() took out */
+	bool linted;		/* a file was judged in the host's place: the host's settings do not put it right */
 	size_t count_by_severity[ADVISE_GOOD + 1]; /* of the findings that are there */
 };
 

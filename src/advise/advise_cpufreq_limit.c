@@ -354,7 +354,7 @@ const struct advise_rule advise_cpufreq_limit_rules[] = {
 	.basis = BASIS_DOCUMENT,
 	.source = "Linux Documentation/admin-guide/pm/amd-pstate.rst",
 	.hurts = "nothing known; pinned VMs do not move anyway",
-	.knobs = "boot.amd_prefcore=",
+	.knobs = "boot.amd_prefcore=absent",
 	.by_hand = "take amd_prefcore=disable off the kernel command line",
 	.check = check_prefcore_off,
     },

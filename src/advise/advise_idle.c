@@ -331,7 +331,7 @@ const struct advise_rule advise_idle_rules[] = {
 	.basis = BASIS_DOCUMENT,
 	.source = "Linux Documentation/admin-guide/pm/cpuidle.rst; Documentation/virt/guest-halt-polling.rst",
 	.hurts = "nothing known",
-	.knobs = "boot.cpuidle.governor=",
+	.knobs = "boot.cpuidle.governor=absent",
 	.by_hand =
 	    "echo menu > /sys/devices/system/cpu/cpuidle/current_governor; take cpuidle.governor= off the command line",
 	.experiment = "now against the idle governor menu, at idle and under load",

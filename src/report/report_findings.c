@@ -82,12 +82,12 @@ static void print_title(const struct term *term, struct arena *arena, const stru
 }
 
 /* The command that puts it right, where there is one: not of a file, which stays as it is. */
-static void print_fix(const struct term *term, struct arena *arena, const struct advise_finding *finding)
+static void print_fix(const struct term *term, struct arena *arena, const struct advise_finding *finding, bool linted)
 {
 	struct knob_ask *asks;
 	struct err ignored = {0};
 	size_t count;
-	bool settable = !finding->path && knob_fix_asks(arena, finding->knobs, &asks, &count, &ignored) == 0;
+	bool settable = !linted && knob_fix_asks(arena, finding->knobs, &asks, &count, &ignored) == 0;
 
 	if (settable)
 		print_part(term, "fix:",
@@ -100,7 +100,8 @@ static void print_fix(const struct term *term, struct arena *arena, const struct
 
 /* In the order in which a person asks: what, why, what it brings, what to do, what that costs; then what it rests on.
  */
-static void print_finding(const struct term *term, struct arena *arena, const struct advise_finding *finding)
+static void print_finding(const struct term *term, struct arena *arena, const struct advise_finding *finding,
+			  bool linted)
 {
 	const struct advise_rule *rule = finding->rule;
 	bool to_do = finding->severity < ADVISE_INFO;
@@ -116,7 +117,7 @@ static void print_finding(const struct term *term, struct arena *arena, const st
 			   arena_printf(arena, "%s [%s%s%s]", finding->effect, advise_basis_name(rule->basis),
 					rule->source ? ": " : "", rule->source ? rule->source : ""));
 	if (to_do)
-		print_fix(term, arena, finding);
+		print_fix(term, arena, finding, linted);
 	if (to_do && rule->hurts && !text_equal(rule->hurts, "nothing") && (finding->by_hand || rule->knobs))
 		print_part(term, "fix costs:", rule->hurts);
 	if (to_do && finding->experiment)
@@ -206,7 +207,7 @@ void report_findings(const struct term *term, const struct host *host, const cha
 		if (result->findings[i].severity >= ADVISE_INFO && !all)
 			continue;
 		(void)fputc('\n', term->out);
-		print_finding(term, arena, &result->findings[i]);
+		print_finding(term, arena, &result->findings[i], result->linted);
 		shown = true;
 	}
 	for (size_t i = 0; all && i < result->unknown_count; i++) {

@@ -105,8 +105,8 @@ class Findings(Test):
 
 class Settings(Test):
     """What pages, manual and README say to set can be set."""
-    # Names of settings that are no knobs (yet): words of the boot loader, options of modules, tuned.
-    OTHERS = re.compile(r"boot\.|kvm_amd\.|kvm\.tdp_mmu|tuned\.|vm\.overcommit_memory")
+    # Settings that are no knobs: options of modules, and a sysctl.
+    OTHERS = re.compile(r"kvm_amd\.|kvm\.tdp_mmu|vm\.overcommit_memory")
 
     def assert_knob(self, ask, where):
         done = hvtune("set", ask, "--dry-run")

@@ -14,20 +14,20 @@ static const struct service {
 	const char *when, *instead;
 } services[] = {
     {"power-profiles-daemon", "governor epp boost cpu_boost", "when its profile is switched",
-     "powerprofilesctl set performance, balanced or power-saver"},
+     "powerprofilesctl set performance, balanced or power-saver, or hvtune set service.power-profiles-daemon=off"},
     {"tlp", "governor epp boost cpu_boost min_freq max_freq amd_pstate", "at boot and when the power supply changes",
-     "its settings in /etc/tlp.d, or systemctl disable --now tlp"},
+     "its settings in /etc/tlp.d, or hvtune set service.tlp=off"},
     {"auto-cpufreq", "governor epp boost cpu_boost min_freq max_freq", "every few seconds",
-     "/etc/auto-cpufreq.conf, or systemctl disable --now auto-cpufreq"},
+     "/etc/auto-cpufreq.conf, or hvtune set service.auto-cpufreq=off"},
     {"system76-power", "governor epp boost cpu_boost min_freq max_freq", "when its profile is switched",
-     "system76-power profile"},
+     "system76-power profile, or hvtune set service.system76-power=off"},
     {"laptop-mode", "governor min_freq max_freq", "when the power supply changes", "/etc/laptop-mode/conf.d"},
     {"gamemoded", "governor x3d_mode", "while a game runs", "/etc/gamemode.ini"},
     {"ksmtuned", "ksm ksm.pages_to_scan ksm.sleep_ms", "when memory gets short and when it is free again",
-     "/etc/ksmtuned.conf, or systemctl disable --now ksmtuned"},
+     "/etc/ksmtuned.conf, or hvtune set service.ksmtuned=off"},
     {"irqbalance", "irq irq.*", "every ten seconds",
-     "its ban list (IRQBALANCE_BANNED_CPULIST), or systemctl disable --now irqbalance"},
-    {"numad", "vm.pins vm.emulator vm.iothreads vm.memory", "as the load moves", "systemctl disable --now numad"},
+     "its ban list (IRQBALANCE_BANNED_CPULIST), or hvtune set service.irqbalance=off"},
+    {"numad", "vm.pins vm.emulator vm.iothreads vm.memory", "as the load moves", "hvtune set service.numad=off"},
 };
 
 /* Options of tuned's plug-ins that are no path of a knob; of [sysctl] and [sysfs] the option tells the path. */
@@ -133,11 +133,10 @@ static const char *tuned_text(struct knob_machine *machine, const struct host_tu
 	}
 	if (!*list)
 		return NULL;
-	return arena_printf(
-	    machine->arena,
-	    "tuned's profile %s sets %s too, whenever tuned starts or is given a profile; instead: choose "
-	    "another profile, or make one of your own that includes it",
-	    profile->name, list);
+	return arena_printf(machine->arena,
+			    "tuned's profile %s sets %s too, whenever tuned starts or is given a profile; instead: "
+			    "hvtune set tuned.profile=NAME, or a profile of your own that includes it",
+			    profile->name, list);
 }
 
 static const char *service_text(struct knob_machine *machine, const struct service *service,
@@ -193,12 +192,23 @@ size_t knob_rivals(struct knob_machine *machine, const struct knob *const *knobs
 	return found;
 }
 
+/* Does the plan itself set the service or its profile? Then whoever asked knows of it. */
+static bool is_dealt_with(struct knob_machine *machine, const struct knob_plan *plan, const char *daemon)
+{
+	const char *service = arena_printf(machine->arena, "service.%s", daemon);
+	const char *profile = arena_printf(machine->arena, "%s.profile", daemon);
+
+	for (size_t i = 0; i < plan->step_count; i++)
+		if (text_equal(plan->steps[i].name, service) || text_equal(plan->steps[i].name, profile))
+			return true;
+	return false;
+}
+
 void knob_rivals_note(struct knob_machine *machine, struct knob_plan *plan)
 {
 	const struct knob **knobs = ARENA_ARRAY(machine->arena, plan->step_count + 1, const struct knob *);
 	struct knob_rival *rivals;
 	size_t count = 0, found;
-	bool new_profile = false;
 
 	for (size_t i = 0; i < plan->step_count; i++) {
 		bool known = false;
@@ -207,12 +217,9 @@ void knob_rivals_note(struct knob_machine *machine, struct knob_plan *plan)
 			known = knobs[j] == plan->steps[i].knob;
 		if (!known)
 			knobs[count++] = plan->steps[i].knob;
-		if (text_equal(plan->steps[i].name, "tuned.profile"))
-			new_profile = true;
 	}
 	found = knob_rivals(machine, knobs, count, &rivals);
 	for (size_t i = 0; i < found; i++)
-		/* What the profile of now sets ends with it. */
-		if (!new_profile || !text_equal(rivals[i].daemon, "tuned"))
+		if (!is_dealt_with(machine, plan, rivals[i].daemon))
 			knob_plan_note(machine, plan, rivals[i].text);
 }

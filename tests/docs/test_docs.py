@@ -123,7 +123,8 @@ class Settings(Test):
                 self.assert_knob(ask, where)
 
     def test_commands_in_texts(self):
-        texts = [*(TOP / "docs").rglob("*.md"), *(TOP / "docs/man").glob("*.1"), TOP / "README.md", *(TOP / "src/advise").glob("*.c")]
+        texts = [*(TOP / "docs").rglob("*.md"), *(TOP / "docs/man").glob("*.1"), TOP / "README.md", *(TOP / "src/advise").glob("*.c"),
+                 TOP / "src/knob/knob_rivals.c"]
         found = {}
         for path in texts:
             for command in re.findall(r"hvtune set((?: --?[a-z-]+| [\w.*-]+(?:@[\w,-]+)?=[^\s`;\"]+)+)",

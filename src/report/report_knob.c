@@ -6,7 +6,7 @@
 #include "diff.h"
 #include "text.h"
 
-enum { LABEL = 11, INDENT = 13 };
+enum { INDENT = 2, LABEL_MOST = 26 };
 
 /* ---- folding ---- */
 
@@ -119,15 +119,31 @@ static bool same_change(const void *data, size_t a, size_t b)
 
 /* ---- the plan as text ---- */
 
-static void row(const struct term *term, const char *label, const char *text)
+struct printing {
+	const struct term *term;
+	struct arena *arena;
+	int width; /* of the labels */
+};
+
+int report_knob_label(const struct term *term, int width, const char *label)
 {
-	(void)fprintf(term->out, "  %s%-*s%s", term_on(term, TERM_CYAN), LABEL, label, term_on(term, TERM_PLAIN));
-	if (term_columns(label) >= LABEL) {
-		(void)fputc('\n', term->out);
-		term_flow(term, INDENT, false, text);
-		return;
-	}
-	term_flow(term, INDENT, true, text);
+	int column = INDENT + width;
+
+	(void)fprintf(term->out, "%*s%s%-*s%s", INDENT, "", term_on(term, TERM_CYAN), width, label,
+		      term_on(term, TERM_PLAIN));
+	if (term_columns(label) >= width)
+		(void)fprintf(term->out, "\n%*s", column, "");
+	return column;
+}
+
+int report_knob_label_width(int least, const char *label)
+{
+	return MIN_OF(MAX_OF(least, term_columns(label) + 1), LABEL_MOST);
+}
+
+static void row(const struct printing *p, const char *label, const char *text)
+{
+	term_flow(p->term, report_knob_label(p->term, p->width, label), true, text);
 }
 
 /* A value in a line: absent and empty ones have to be seen. */
@@ -141,11 +157,11 @@ static const char *place_of(const struct report_fold *fold)
 {
 	const struct knob *knob = fold->first->knob;
 
-	return fold->count > 1 && knob->path && strchr(knob->path, '*') ? knob->path : fold->first->where;
+	return fold->count > 1 && knob->path && strchr(knob->path, '*') ? knob->path : knob_place(fold->first);
 }
 
 /* How a whole file is to look: the lines that differ, without the names that patch(1) wants. */
-static void print_difference(const struct term *term, const struct knob_point *point)
+static void print_difference(const struct printing *p, const struct knob_point *point)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -158,7 +174,7 @@ static void print_difference(const struct term *term, const struct knob_point *p
 	for (char *line = text, *end; line && *line; line = end) {
 		end = line + strcspn(line, "\n");
 		if (!text_starts(line, "--- ") && !text_starts(line, "+++ ") && !text_starts(line, "@@"))
-			(void)fprintf(term->out, "%*s%.*s\n", INDENT, "", (int)(end - line), line);
+			(void)fprintf(p->term->out, "%*s%.*s\n", INDENT + p->width, "", (int)(end - line), line);
 		end += *end == '\n';
 	}
 	free(text);
@@ -169,24 +185,24 @@ static bool is_long(const char *text)
 	return text && strchr(text, '\n');
 }
 
-static void print_write(const struct term *term, struct arena *arena, const struct report_fold *fold)
+static void print_write(const struct printing *p, const struct report_fold *fold)
 {
 	const struct knob_point *point = fold->first;
 
 	if (is_long(point->old) || is_long(point->new)) {
-		row(term, point->name,
-		    arena_printf(arena, "%s%s%s%s", place_of(fold), *fold->who ? "  " : "", fold->who,
+		row(p, point->name,
+		    arena_printf(p->arena, "%s%s%s%s", place_of(fold), *fold->who ? "  " : "", fold->who,
 				 !point->new   ? " is removed"
 				 : !point->old ? " is made"
 					       : ""));
-		print_difference(term, point);
+		print_difference(p, point);
 		return;
 	}
-	row(term, point->name,
-	    arena_printf(arena, "%s -> %s%s%s%s", shown(point->old), shown(point->new), *fold->who ? " (" : "",
+	row(p, point->name,
+	    arena_printf(p->arena, "%s -> %s%s%s%s", shown(point->old), shown(point->new), *fold->who ? " (" : "",
 			 fold->who, *fold->who ? ")" : ""));
-	(void)fprintf(term->out, "%*s%s%s%s\n", INDENT, "", term_on(term, TERM_DIM), place_of(fold),
-		      term_on(term, TERM_PLAIN));
+	(void)fprintf(p->term->out, "%*s%s%s%s\n", INDENT + p->width, "", term_on(p->term, TERM_DIM), place_of(fold),
+		      term_on(p->term, TERM_PLAIN));
 }
 
 /* "epp balance_performance (CPUs 0-63), boost 1" */
@@ -207,37 +223,41 @@ static const char *list_values(struct arena *arena, const struct knob_points *po
 	return text;
 }
 
-static void print_steps(const struct term *term, struct arena *arena, const struct knob_plan *plan)
+static void print_steps(const struct printing *p, const struct knob_plan *plan)
 {
-	(void)fprintf(term->out, "%zu write%s, in this order:\n\n", plan->points.count,
+	(void)fprintf(p->term->out, "%zu write%s, in this order:\n\n", plan->points.count,
 		      plan->points.count == 1 ? "" : "s");
 	for (size_t i = 0; i < plan->step_count; i++) {
 		const struct knob_point *points = &plan->points.items[plan->steps[i].first];
 		struct report_fold *folds;
-		size_t count = report_fold(arena, pointers(arena, points, plan->steps[i].count), plan->steps[i].count,
-					   same_change, points, &folds);
+		size_t count = report_fold(p->arena, pointers(p->arena, points, plan->steps[i].count),
+					   plan->steps[i].count, same_change, points, &folds);
 
 		for (size_t j = 0; j < count; j++)
-			print_write(term, arena, &folds[j]);
+			print_write(p, &folds[j]);
 	}
-	(void)fputc('\n', term->out);
+	(void)fputc('\n', p->term->out);
 }
 
 void report_knob_plan(const struct term *term, struct arena *arena, const struct knob_plan *plan)
 {
+	struct printing p = {term, arena, report_knob_label_width(0, "so already")};
+
+	for (size_t i = 0; i < plan->step_count; i++)
+		p.width = report_knob_label_width(p.width, plan->steps[i].name);
 	if (plan->points.count)
-		print_steps(term, arena, plan);
+		print_steps(&p, plan);
 	if (plan->already.count)
-		row(term, "so already", list_values(arena, &plan->already, true));
+		row(&p, "so already", list_values(arena, &plan->already, true));
 	if (plan->guards.count)
-		row(term, "may move",
+		row(&p, "may move",
 		    arena_printf(arena, "%s; undo puts that back too", list_values(arena, &plan->guards, false)));
 	for (size_t i = 0; i < plan->note_count; i++)
-		row(term, "note", plan->notes[i]);
+		row(&p, "note", plan->notes[i]);
 	if (plan->hole)
-		row(term, "security", arena_printf(arena, "%s opens a security hole", plan->hole));
+		row(&p, "security", arena_printf(arena, "%s opens a security hole", plan->hole));
 	if (plan->follows && plan->points.count)
-		row(term, "then", arena_printf(arena, "%s, for all of it to act", plan->follows));
+		row(&p, "then", arena_printf(arena, "%s, for all of it to act", plan->follows));
 	if (!plan->points.count)
 		(void)fputs("Nothing to do.\n", term->out);
 }

@@ -26,6 +26,13 @@ typedef bool (*report_alike)(const void *data, size_t a, size_t b);
 size_t report_fold(struct arena *arena, const struct knob_point *const *points, size_t count, report_alike alike,
 		   const void *data, struct report_fold **ret);
 
+/*
+ * A label before a text, indented, in `width` columns: the column at which the text is to go on is returned. One that
+ * is longer has a line of its own. The width that `label` wants, at least `least`, within reason.
+ */
+int report_knob_label(const struct term *term, int width, const char *label);
+int report_knob_label_width(int least, const char *label);
+
 /* What is written, in order; what is so already, what moves, what to know. Nothing to do: says so. */
 void report_knob_plan(const struct term *term, struct arena *arena, const struct knob_plan *plan);
 

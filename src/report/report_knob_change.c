@@ -5,8 +5,6 @@
 #include "report_knob.h"
 #include "text.h"
 
-enum { LABEL = 11, INDENT = 13 };
-
 static const struct {
 	const char *name;
 	bool told; /* to people; JSON has all */
@@ -71,13 +69,10 @@ static const char *sentence(struct arena *arena, const struct knob_event *event)
 	return "";
 }
 
-static void print_event(const struct term *term, struct arena *arena, const struct report_fold *fold,
+static void print_event(const struct term *term, struct arena *arena, int width, const struct report_fold *fold,
 			const struct knob_event *event)
 {
-	(void)fprintf(term->out, "  %-*s", LABEL, fold->first->name);
-	if (term_columns(fold->first->name) >= LABEL)
-		(void)fprintf(term->out, "\n%*s", INDENT, "");
-	term_flow(term, INDENT, true,
+	term_flow(term, report_knob_label(term, width, fold->first->name), true,
 		  arena_printf(arena, "%s%s%s%s", sentence(arena, event), *fold->who ? " (" : "", fold->who,
 			       *fold->who ? ")" : ""));
 }
@@ -88,15 +83,17 @@ void report_knob_events(const struct term *term, struct arena *arena, const stru
 	const struct knob_event **events = ARENA_ARRAY(arena, report->count + 1, const struct knob_event *);
 	struct report_fold *folds;
 	size_t count = 0, fold_count;
+	int width = report_knob_label_width(0, "so already");
 
 	for (size_t i = 0; i < report->count; i++)
 		if (outcomes[report->events[i].outcome].told) {
 			events[count] = &report->events[i];
 			points[count++] = &report->events[i].point;
+			width = report_knob_label_width(width, report->events[i].point.name);
 		}
 	fold_count = report_fold(arena, points, count, same_event, events, &folds);
 	for (size_t i = 0; i < fold_count; i++)
-		print_event(term, arena, &folds[i], events[folds[i].index]);
+		print_event(term, arena, width, &folds[i], events[folds[i].index]);
 }
 
 /* "2026-01-30 12:00" */

@@ -41,6 +41,7 @@ class Machine:
         self.write("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never")
         self.write("proc/sys/vm/swappiness", "60")
         self.write("proc/sys/kernel/random/boot_id", "first")
+        self.write("etc/default/grub", 'GRUB_CMDLINE_LINUX_DEFAULT="quiet"')
         (self.root / "var/lib").mkdir(parents=True)
 
     def write(self, path, text):
@@ -187,6 +188,23 @@ class Asking(WithMachine):
             self.assertEqual(code, 1, shown)
             self.assertIn("Nothing is changed.", shown)
             self.assert_as_before()
+
+    def test_a_security_hole_wants_its_name_typed(self):
+        hole = ("boot.mitigations=off", "--no-trial")
+        code, shown = self.answer("boot.mitigations=off\ny\n", *hole)
+        self.assertEqual(code, 0, shown)
+        self.assertIn("mitigations=off", self.machine.read("etc/default/grub"))
+        self.assert_code(self.machine.hvtune("undo"), 0)
+        self.assert_as_before()
+        for answer in ("y\n", "boot.mitigations\n", "\x04"):
+            code, shown = self.answer(answer, *hole)
+            self.assertEqual(code, 1, shown)
+            self.assertIn("nothing is changed", shown)
+            self.assert_as_before()
+        self.assert_refused(self.machine.set(*hole), 2, "boot.mitigations=off opens a security hole", "--accept-risk")
+        self.assert_as_before()
+        self.assertEqual(self.machine.set(*hole, "-j", "--accept-risk").json()["hole"], "boot.mitigations=off")
+        self.assertIn("mitigations=off", self.machine.read("etc/default/grub"))
 
     def test_the_progress_line(self):
         code, shown = self.answer("y\n", "thp=never", "--settle", "2.5")

@@ -191,8 +191,9 @@ static void test_the_quote_behind_a_password(void **state)
 	const char *quoted = text_of(setup, "/dev/kmsg", "parameters \"password=hunter2\", will");
 
 	assert_int_equal(strlen(bare), strlen("password=hunter2 ro"));
-	assert_string_equal(
-	    quoted, arena_printf(setup->arena, "parameters \"%.*s\", will", (int)strlen("password=hunter2"), bare));
+	assert_true(text_starts(quoted, "parameters \"password="));
+	assert_memory_equal(quoted + strlen("parameters \""), bare, strlen("password=hunter2"));
+	assert_string_equal(quoted + strlen("parameters \"password=hunter2"), "\", will");
 	assert_null(strstr(bare, "hunter2"));
 	assert_null(strstr(text_of(setup, "/proc/cmdline", "password=hun\"ter2 ro"), "ter2"));
 }

@@ -64,9 +64,12 @@ set_to hugepages.2M@node1=64 hugepages.1G@node1=1
 expect "2 MiB pages of node 1" 64 cat "$(huge 1 2048kB)"
 expect "1 GiB pages of node 1" 1 cat "$(huge 1 1048576kB)"
 expect "2 MiB pages of node 0" 0 cat "$(huge 0 2048kB)"
-# There is not that much memory: what was got goes back, and the step before it too.
+# There is not that much memory, which is known before; and there is not as much of it in one
+# piece, which only the kernel finds out: what it gave goes back, and the step before it too.
 remember pages
-hvtune_ends 1 set --yes --settle 0 swappiness=7 hugepages.2M@node0=100000
+hvtune_ends 3 set --yes --settle 0 swappiness=7 hugepages.2M@node0=100000
+is_as pages
+hvtune_ends 1 set --yes --settle 0 swappiness=7 hugepages.1G@node0=3
 is_as pages
 undo
 is_as tuned

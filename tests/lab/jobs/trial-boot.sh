@@ -13,6 +13,15 @@ entry() { grub-editenv /boot/grub/grubenv list | sed -n 's/^next_entry=//p'; }
 has() { grep -qw -- "$1" /proc/cmdline || fail "boot $LAB_BOOT: $1 is not on the line: $(cat /proc/cmdline)"; }
 has_not() { ! grep -qw -- "$1" /proc/cmdline || fail "boot $LAB_BOOT: $1 is on the line: $(cat /proc/cmdline)"; }
 
+# What the kernel made of the words.
+in_force() {
+	has amd_pstate=guided
+	has skew_tick=1
+	expect "mode of the driver" guided cat /sys/devices/system/cpu/amd_pstate/status
+	expect "isolated CPUs" 6-7 cat /sys/devices/system/cpu/isolated
+	expect "THP" "always madvise [never]" cat /sys/kernel/mm/transparent_hugepage/enabled
+}
+
 case $LAB_BOOT in
 1)
 	install -D "$(command -v hvtune)" /usr/local/bin/hvtune
@@ -21,7 +30,7 @@ case $LAB_BOOT in
 	update-grub || fail "update-grub"
 	settings >before
 	has_not skew_tick=1
-	hvtune set boot.amd_pstate=guided boot.skew_tick=1 --yes || fail "set: status $?"
+	hvtune set boot.amd_pstate=guided boot.skew_tick=1 boot.isolcpus=6-7 boot.transparent_hugepage=never --yes || fail "set: status $?"
 	expect "entry of the next boot" hvtune-trial entry
 	expect "what is not the trial's" "$(cat before)" settings
 	expect "service" enabled systemctl is-enabled hvtune-confirm.service
@@ -29,8 +38,7 @@ case $LAB_BOOT in
 	lab-reboot
 	;;
 2)
-	has amd_pstate=guided
-	has skew_tick=1
+	in_force
 	has hvtune.trial
 	expect "entry of the boot after the trial" "" entry
 	for _ in $(seq 120); do
@@ -46,11 +54,9 @@ case $LAB_BOOT in
 	lab-reboot
 	;;
 3)
-	has amd_pstate=guided
-	has skew_tick=1
+	in_force
 	has_not hvtune.trial
 	has_not panic=30
-	expect "mode of the driver" guided cat /sys/devices/system/cpu/amd_pstate/status
 	settings >confirmed
 	# No initial ramdisk, so no root file system: the kernel panics.
 	hvtune set boot.rdinit=/nonexistent --yes || fail "set of what cannot boot: status $?"
@@ -74,6 +80,7 @@ case $LAB_BOOT in
 5)
 	has_not skew_tick=1
 	has_not amd_pstate=guided
+	expect "isolated CPUs" "" cat /sys/devices/system/cpu/isolated
 	;;
 *) fail "boot number $LAB_BOOT" ;;
 esac

@@ -78,7 +78,8 @@ static void print_row(const struct term *term, struct arena *arena, const struct
 	const char *shown = list ? row->fact.raw : fact_shown(arena, &row->fact);
 	enum term_colour colour = state_colour(&row->fact);
 	int gap = MAX_OF(width - term_columns(label), 0) + 2;
-	int indent = LABEL_INDENT + MAX_OF(width, term_columns(label)) + 2;
+	int column = LABEL_INDENT + MAX_OF(width, term_columns(label)) + 2;
+	int indent = LABEL_INDENT + width + 2; /* of what goes on below: a name of a megabyte does not push it away */
 
 	if (row->cpus)
 		shown = arena_printf(arena, "%s (CPUs %s)", shown, *row->cpus ? row->cpus : "none");
@@ -86,7 +87,7 @@ static void print_row(const struct term *term, struct arena *arena, const struct
 	(void)fprintf(term->out, "%*s%s%*s%s", LABEL_INDENT, "", label, gap, "",
 		      colour == TERM_PLAIN ? "" : term_on(term, colour));
 	if (sources && row->fact.source &&
-	    indent + term_columns(shown) + 2 + term_columns(row->fact.source) <= term->width) {
+	    column + term_columns(shown) + 2 + term_columns(row->fact.source) <= term->width) {
 		(void)fprintf(term->out, "%s%s  ", text_visible(arena, shown),
 			      colour == TERM_PLAIN ? "" : term_on(term, TERM_PLAIN));
 		print_source(term, indent, true, row->fact.source);

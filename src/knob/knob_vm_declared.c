@@ -325,7 +325,7 @@ static int find_nic(const struct vm *vm, const char *mac, int *ret, struct err *
 int knob_vm_declared_text(struct arena *arena, const struct vm *vm, const char *field, const char *which,
 			  const char **ret, struct err *err)
 {
-	int nic, r;
+	int nic = -1, r;
 
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		if (text_equal(fields[i].word, field)) {
@@ -343,7 +343,7 @@ static int edits_of(struct edits *edits, const struct vm *vm, const char *field,
 {
 	struct vm_xml_edit edit = {.kind = VM_XML_NIC_QUEUES};
 	int64_t number = 0;
-	int nic, r;
+	int nic = -1, r;
 
 	for (size_t i = 0; i < ARRAY_SIZE(fields); i++)
 		if (text_equal(fields[i].word, field))
@@ -383,7 +383,7 @@ static int read_definition(struct knob_machine *machine, const char *where, stru
 static int get_declared(struct knob_machine *machine, const char *where, const char **ret, struct err *err)
 {
 	CLEANUP(vm_free_pointer) struct vm *vm = NULL;
-	struct field field;
+	struct field field = {0};
 	const char *xml;
 	int r = read_definition(machine, where, &field, &xml, &vm, err);
 
@@ -394,7 +394,7 @@ static int set_declared(struct knob_machine *machine, const char *where, const c
 {
 	CLEANUP(vm_free_pointer) struct vm *vm = NULL;
 	struct edits edits = {.arena = machine->arena};
-	struct field field;
+	struct field field = {0};
 	const char *xml = NULL, *changed = NULL;
 	size_t size;
 	int r = text ? read_definition(machine, where, &field, &xml, &vm, err)

@@ -72,7 +72,9 @@ static const char *legal_text(struct knob_machine *machine, const struct knob *k
 
 	if (knob->least >= knob->most)
 		return words ? words : knob->value;
-	return arena_printf(machine->arena, "%lld to %lld%s%s", (long long)knob->least, (long long)knob->most,
+	return arena_printf(machine->arena, "%lld %s%s%s", (long long)knob->least,
+			    knob->most == INT64_MAX ? "or more"
+						    : arena_printf(machine->arena, "to %lld", (long long)knob->most),
 			    words ? ", or one of: " : "", words ? words : "");
 }
 
@@ -124,7 +126,8 @@ json_t *report_knob_json(struct knob_machine *machine, const struct knob *knob, 
 	json_object_set_new(json, "where", json_string(units[knob->unit]));
 	json_object_set_new(json, "words", report_json_text(choices ? choices : knob->words));
 	json_object_set_new(json, "least", knob->least < knob->most ? json_integer(knob->least) : json_null());
-	json_object_set_new(json, "most", knob->least < knob->most ? json_integer(knob->most) : json_null());
+	json_object_set_new(
+	    json, "most", knob->least < knob->most && knob->most != INT64_MAX ? json_integer(knob->most) : json_null());
 	json_object_set_new(json, "moves", report_json_text(knob->moves));
 	json_object_set_new(json, "hurts", report_json_text(knob->hurts));
 	json_object_set_new(json, "follows", report_json_text(knob->after));

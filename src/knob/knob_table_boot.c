@@ -121,7 +121,8 @@ static int settle_words(struct knob_machine *machine, const struct knob_point *p
 /* A kill may have left new contents beside any of the files that a trial is made of. */
 static int tidy_words(struct knob_machine *machine, const char *where, struct err *err)
 {
-	static const char *const paths[] = {BOOT_TRIAL_STATE, "/boot/grub/custom.cfg", "/boot/grub2/custom.cfg",
+	static const char state[] = BOOT_TRIAL_STATE;
+	static const char *const paths[] = {state, "/boot/grub/custom.cfg", "/boot/grub2/custom.cfg",
 					    "/boot/efi/EFI/hvtune/grubenv", "/efi/EFI/hvtune/grubenv"};
 	static const char *const entries[] = {"/boot/loader/entries", "/efi/loader/entries",
 					      "/boot/efi/loader/entries"};

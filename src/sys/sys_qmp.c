@@ -172,6 +172,7 @@ static int receive(struct monitor *monitor)
 static int next_object(struct monitor *monitor, json_t **ret)
 {
 	const char *newline;
+	json_t *object;
 
 	monitor->size -= monitor->line_size;
 	if (monitor->line_size)
@@ -184,11 +185,13 @@ static int next_object(struct monitor *monitor, json_t **ret)
 			return r;
 	}
 	monitor->line_size = (size_t)(newline - monitor->data) + 1;
-	*ret = json_loadb(monitor->data, monitor->line_size, 0, NULL);
-	if (json_is_object(*ret))
-		return 0;
-	json_decref(*ret);
-	return -EPROTO;
+	object = json_loadb(monitor->data, monitor->line_size, 0, NULL);
+	if (!json_is_object(object)) {
+		json_decref(object);
+		return -EPROTO;
+	}
+	*ret = object;
+	return 0;
 }
 
 static int say(struct monitor *monitor, const char *command)

@@ -352,9 +352,15 @@ const char *sys_anonymise_contents(struct sys_anonymiser *anonymiser, struct are
 	return result;
 }
 
+/* Names in /sys are the kernel's, but for those of network interfaces, which people give: "br-HOST". */
+static bool is_of_interface(const char *path)
+{
+	return strstr(path, "/net/") != NULL;
+}
+
 const char *sys_anonymise_path(struct sys_anonymiser *anonymiser, struct arena *arena, const char *path)
 {
-	bool names = !text_starts(path, "/sys/") && !text_starts(path, "/proc/");
+	bool names = (!text_starts(path, "/sys/") && !text_starts(path, "/proc/")) || is_of_interface(path);
 
 	return arena_strdup(arena, anonymise_line(anonymiser, arena, path, path, names));
 }
@@ -371,7 +377,7 @@ const char *sys_anonymise_name(struct sys_anonymiser *anonymiser, struct arena *
 const char *sys_anonymise_target(struct sys_anonymiser *anonymiser, struct arena *arena, const char *path,
 				 const char *target)
 {
-	bool names = !text_starts(path, "/sys/");
+	bool names = !text_starts(path, "/sys/") || is_of_interface(path) || is_of_interface(target);
 
 	/* Open files: which process holds a device is asked, the others are nobody's business. */
 	if (text_starts(path, "/proc/") && strstr(path, "/fd/") && !text_starts(target, "/dev/"))

@@ -242,6 +242,16 @@ static void test_names_are_learned(void **state)
 	assert_null(strcasestr(text, "web7,"));
 	assert_null(strstr(text, "acme"));
 	assert_non_null(strstr(text, "not web70 nor xweb7"));
+	/* Interfaces are named by people, in all ways to them alike. */
+	text = sys_anonymise_path(setup->anonymiser, setup->arena, "/sys/class/net/br-web7/mtu");
+	assert_null(strstr(text, "web7"));
+	assert_string_equal(
+	    arena_printf(setup->arena, "/sys/class/net/%s/mtu",
+			 sys_anonymise_name(setup->anonymiser, setup->arena, "/sys/class/net", "br-web7")),
+	    text);
+	assert_null(strstr(sys_anonymise_target(setup->anonymiser, setup->arena, "/sys/class/net/br-web7",
+						"../../devices/virtual/net/br-web7"),
+			   "web7"));
 	assert_string_equal(text_of(setup, "/sys/x/scaling_governor", "performance\n"), "performance\n");
 	assert_string_equal(text_of(setup, "/etc/tuned/active_profile", "performance\n"), "performance\n");
 	assert_null(strstr(

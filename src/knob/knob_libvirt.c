@@ -31,9 +31,10 @@ int knob_libvirt_find(struct knob_machine *machine, const char *name, struct kno
 	return missing(err);
 }
 
-int knob_libvirt_xml(struct knob_machine *machine, const char *uuid, bool declared, const char **ret, struct err *err)
+int knob_libvirt_xml(struct knob_machine *machine, const char *uuid, enum knob_libvirt_xml which, const char **ret,
+		     struct err *err)
 {
-	(void)machine, (void)uuid, (void)declared, (void)ret;
+	(void)machine, (void)uuid, (void)which, (void)ret;
 	return missing(err);
 }
 

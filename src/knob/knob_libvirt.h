@@ -4,6 +4,9 @@
  * The running machine is changed through VM_LIBVIRT_URI; a directory that holds a machine as files only through
  * libvirt's test driver with KNOB_LIBVIRT_TEST below that directory, so that nothing of this machine can be touched.
  *
+ * There are two connections: looking uses one that libvirt only lets look, for which anybody needs no password and
+ * nothing can go wrong; the other is opened when the first VM is to be changed.
+ *
  * Each call that changes something passes the gate of the writer under libvirt's name of it. All calls may wait as long
  * as libvirt does; only connecting has a limit (VM_LIBVIRT_WAIT_S). -ENOSYS: built without libvirt.
  */
@@ -33,11 +36,15 @@ void knob_libvirt_close(struct knob_machine *machine);
 /* The VM of that UUID, or else of that name. -ENOENT: libvirt knows none. */
 int knob_libvirt_find(struct knob_machine *machine, const char *name, struct knob_domain *ret, struct err *err);
 
-/*
- * The XML that it runs with, or (`declared`) that it starts with next, with its passwords. -ENOENT: there is no such
- * VM, it does not run, or it is not defined.
- */
-int knob_libvirt_xml(struct knob_machine *machine, const char *uuid, bool declared, const char **ret, struct err *err);
+enum knob_libvirt_xml {
+	KNOB_LIBVIRT_RUNNING,  /* what it runs with */
+	KNOB_LIBVIRT_DECLARED, /* what it starts with next, without its passwords */
+	KNOB_LIBVIRT_WHOLE,    /* the same with them: for a definition that is to be changed */
+};
+
+/* -ENOENT: there is no such VM, it does not run, or it is not defined. */
+int knob_libvirt_xml(struct knob_machine *machine, const char *uuid, enum knob_libvirt_xml which, const char **ret,
+		     struct err *err);
 
 /* Define it: what it starts with next. Checked against libvirt's schema. */
 int knob_libvirt_define(struct knob_machine *machine, const char *uuid, const char *xml, struct err *err);

@@ -14,7 +14,7 @@
 
 /* clang-format off */
 #define LIBVIRT_FUNCTIONS(X)                                                                                           \
-	X(virConnectClose) X(virConnectOpen) X(virDomainDefineXMLFlags) X(virDomainFree)                               \
+	X(virConnectClose) X(virConnectOpen) X(virConnectOpenReadOnly) X(virDomainDefineXMLFlags) X(virDomainFree)     \
 	X(virDomainGetEmulatorPinInfo) X(virDomainGetName) X(virDomainGetNumaParameters) X(virDomainGetUUIDString)     \
 	X(virDomainGetVcpuPinInfo) X(virDomainGetXMLDesc) X(virDomainHasManagedSaveImage) X(virDomainIsActive)         \
 	X(virDomainIsPersistent) X(virDomainLookupByName) X(virDomainLookupByUUIDString) X(virDomainPinEmulator)       \
@@ -31,7 +31,8 @@ struct api {
 
 struct connection {
 	struct api api;
-	virConnectPtr handle;
+	virConnectPtr reader; /* libvirt lets it only look: whatever does not change a VM uses this one */
+	virConnectPtr writer;
 	const char *uri;
 	size_t map_size; /* bytes of a map of this host's CPUs */
 };
@@ -93,8 +94,10 @@ static int load(struct connection *it, struct err *err)
 
 /* A daemon that hangs would be waited for for ever: connecting has a thread of its own, which is left behind then. */
 struct connecting {
-	struct connection it;
+	struct connection it; /* what was loaded so far */
 	char *uri;
+	bool writes;
+	virConnectPtr handle;
 	struct err err;
 	int status;
 };
@@ -104,15 +107,16 @@ static void *connect_to(void *data)
 	struct connecting *connecting = data;
 	struct connection *it = &connecting->it;
 
-	connecting->status = load(it, &connecting->err);
+	connecting->status = it->api.virConnectOpen ? 0 : load(it, &connecting->err);
 	if (connecting->status < 0)
 		return NULL;
 	/* Looking starts no daemon of a session. */
 	(void)setenv("LIBVIRT_AUTOSTART", "0", 0);
 	/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): load() has filled in all functions. */
 	it->api.virSetErrorFunc(NULL, on_libvirt_error);
-	it->handle = it->api.virConnectOpen(it->uri);
-	if (!it->handle) {
+	connecting->handle =
+	    connecting->writes ? it->api.virConnectOpen(it->uri) : it->api.virConnectOpenReadOnly(it->uri);
+	if (!connecting->handle) {
 		connecting->status = fail(it, it->uri, &connecting->err);
 		if (connecting->status == -EIO)
 			connecting->err.code = connecting->status = -ECONNREFUSED;
@@ -166,29 +170,26 @@ static size_t map_size(struct knob_machine *machine)
 	return last < 0 ? CPUSET_MAX / 8 : (size_t)last / 8 + 1;
 }
 
-int knob_libvirt_open(struct knob_machine *machine, struct err *err)
+/* Open what is not open yet of the two connections: the one that looks, or the one that changes. */
+static int open_one(struct knob_machine *machine, struct connection *it, bool writes, struct err *err)
 {
-	const char *uri = uri_of(machine);
 	struct connecting *connecting;
-	struct connection *it;
 	int r;
 
-	if (machine->libvirt)
+	if (writes ? it->writer : it->reader)
 		return 0;
-	if (!uri)
-		return err_set(err, ENOTSUP, sys_root(machine->sys), "no libvirt runs in a directory");
 	connecting = calloc(1, sizeof(*connecting));
-	if (!connecting || !(connecting->uri = strdup(uri)))
+	if (!connecting || !(connecting->uri = strdup(it->uri)))
 		err_no_memory();
+	connecting->it.api = it->api;
 	connecting->it.uri = connecting->uri;
+	connecting->writes = writes;
 	r = connect_in_time(connecting, err);
 	if (r == -ETIMEDOUT)
 		return r; /* its thread still has it */
 	if (r == 0) {
-		it = ARENA_NEW(machine->arena, struct connection);
-		*it = connecting->it;
-		it->uri = uri;
-		it->map_size = map_size(machine);
+		it->api = connecting->it.api;
+		*(writes ? &it->writer : &it->reader) = connecting->handle;
 		machine->libvirt = it;
 	}
 	free(connecting->uri);
@@ -196,12 +197,34 @@ int knob_libvirt_open(struct knob_machine *machine, struct err *err)
 	return r;
 }
 
+static int open_for(struct knob_machine *machine, bool writes, struct err *err)
+{
+	struct connection *it = machine->libvirt;
+	const char *uri = it ? it->uri : uri_of(machine);
+
+	if (!uri)
+		return err_set(err, ENOTSUP, sys_root(machine->sys), "no libvirt runs in a directory");
+	if (!it) {
+		it = ARENA_NEW(machine->arena, struct connection);
+		it->uri = uri;
+		it->map_size = map_size(machine);
+	}
+	return open_one(machine, it, writes, err);
+}
+
+int knob_libvirt_open(struct knob_machine *machine, struct err *err)
+{
+	return open_for(machine, false, err);
+}
+
 void knob_libvirt_close(struct knob_machine *machine)
 {
 	struct connection *it = machine->libvirt;
 
-	if (it)
-		(void)it->api.virConnectClose(it->handle);
+	if (it && it->reader)
+		(void)it->api.virConnectClose(it->reader);
+	if (it && it->writer)
+		(void)it->api.virConnectClose(it->writer);
 	machine->libvirt = NULL;
 }
 
@@ -219,21 +242,22 @@ static void release(struct domain *domain)
 		(void)domain->it->api.virDomainFree(domain->handle);
 }
 
-static int look_up(struct knob_machine *machine, const char *uuid, struct domain *ret, struct err *err)
+static int look_up(struct knob_machine *machine, const char *uuid, bool writes, struct domain *ret, struct err *err)
 {
-	int r = knob_libvirt_open(machine, err);
+	int r = open_for(machine, writes, err);
 
 	if (r < 0)
 		return r;
 	ret->it = machine->libvirt;
-	ret->handle = ret->it->api.virDomainLookupByUUIDString(ret->it->handle, uuid);
+	ret->handle = ret->it->api.virDomainLookupByUUIDString(writes ? ret->it->writer : ret->it->reader, uuid);
 	return ret->handle ? 0 : fail(ret->it, uuid, err);
 }
 
 /* The same, of one that runs. */
-static int look_up_running(struct knob_machine *machine, const char *uuid, struct domain *ret, struct err *err)
+static int look_up_running(struct knob_machine *machine, const char *uuid, bool writes, struct domain *ret,
+			   struct err *err)
 {
-	int r = look_up(machine, uuid, ret, err);
+	int r = look_up(machine, uuid, writes, ret, err);
 
 	if (r == 0 && ret->it->api.virDomainIsActive(ret->handle) != 1)
 		r = err_set(err, ENOENT, uuid, "the VM does not run");
@@ -261,9 +285,9 @@ int knob_libvirt_find(struct knob_machine *machine, const char *name, struct kno
 		return r;
 	domain.it = machine->libvirt;
 	api = &domain.it->api;
-	domain.handle = api->virDomainLookupByName(domain.it->handle, name);
+	domain.handle = api->virDomainLookupByName(domain.it->reader, name);
 	if (!domain.handle)
-		domain.handle = api->virDomainLookupByUUIDString(domain.it->handle, name);
+		domain.handle = api->virDomainLookupByUUIDString(domain.it->reader, name);
 	if (!domain.handle)
 		return err_set(err, ENOENT, name, "libvirt knows no such VM");
 	if (api->virDomainGetUUIDString(domain.handle, uuid) < 0)
@@ -278,19 +302,22 @@ int knob_libvirt_find(struct knob_machine *machine, const char *name, struct kno
 	return 0;
 }
 
-int knob_libvirt_xml(struct knob_machine *machine, const char *uuid, bool declared, const char **ret, struct err *err)
+int knob_libvirt_xml(struct knob_machine *machine, const char *uuid, enum knob_libvirt_xml which, const char **ret,
+		     struct err *err)
 {
 	CLEANUP(release) struct domain domain = {0};
 	CLEANUP(base_free) char *xml = NULL;
-	int r = declared ? look_up(machine, uuid, &domain, err) : look_up_running(machine, uuid, &domain, err);
+	bool declared = which != KNOB_LIBVIRT_RUNNING, whole = which == KNOB_LIBVIRT_WHOLE;
+	int r = declared ? look_up(machine, uuid, whole, &domain, err)
+			 : look_up_running(machine, uuid, false, &domain, err);
 
 	if (r < 0)
 		return r;
 	if (declared && domain.it->api.virDomainIsPersistent(domain.handle) != 1)
 		return err_set(err, ENOENT, uuid, "the VM is not defined");
 	/* Without this flag passwords are left out, and defining what was read would lose them. */
-	xml = domain.it->api.virDomainGetXMLDesc(domain.handle,
-						 VIR_DOMAIN_XML_SECURE | (declared ? VIR_DOMAIN_XML_INACTIVE : 0));
+	xml = domain.it->api.virDomainGetXMLDesc(domain.handle, (whole ? VIR_DOMAIN_XML_SECURE : 0) |
+								    (declared ? VIR_DOMAIN_XML_INACTIVE : 0));
 	if (!xml)
 		return fail(domain.it, uuid, err);
 	*ret = arena_strdup(machine->arena, xml);
@@ -306,7 +333,7 @@ static int define(void *data)
 {
 	const struct defining *defining = data;
 	struct domain domain = {defining->it, defining->it->api.virDomainDefineXMLFlags(
-						  defining->it->handle, defining->xml, VIR_DOMAIN_DEFINE_VALIDATE)};
+						  defining->it->writer, defining->xml, VIR_DOMAIN_DEFINE_VALIDATE)};
 
 	if (!domain.handle)
 		return -EPROTO;
@@ -317,7 +344,7 @@ static int define(void *data)
 int knob_libvirt_define(struct knob_machine *machine, const char *uuid, const char *xml, struct err *err)
 {
 	struct defining defining = {.xml = xml};
-	int r = knob_libvirt_open(machine, err);
+	int r = open_for(machine, true, err);
 
 	if (r < 0)
 		return r;
@@ -348,7 +375,7 @@ static int get_iothread_pin(struct knob_machine *machine, const char *uuid, int6
 	CLEANUP(vm_free_pointer) struct vm *vm = NULL;
 	const struct connection *it = machine->libvirt;
 	const char *xml = NULL;
-	int r = knob_libvirt_xml(machine, uuid, false, &xml, err);
+	int r = knob_libvirt_xml(machine, uuid, KNOB_LIBVIRT_RUNNING, &xml, err);
 
 	if (r == 0 && xml)
 		r = vm_read_libvirt_xml(uuid, xml, strlen(xml), &vm, err);
@@ -369,7 +396,7 @@ static int get_map(struct knob_machine *machine, const char *uuid, enum knob_lib
 		   struct cpuset *ret, struct err *err)
 {
 	CLEANUP(release) struct domain domain = {0};
-	int r = look_up_running(machine, uuid, &domain, err);
+	int r = look_up_running(machine, uuid, false, &domain, err);
 	size_t size = r < 0 ? 1 : domain.it->map_size, count = thread == KNOB_LIBVIRT_VCPU ? (size_t)index + 1 : 1;
 	unsigned char *maps = arena_array(machine->arena, count, size);
 	int got;
@@ -436,7 +463,7 @@ int knob_libvirt_pin(struct knob_machine *machine, const char *uuid, enum knob_l
 	CLEANUP(release) struct domain domain = {0};
 	struct pinning pinning = {.domain = &domain, .thread = thread, .index = (unsigned)index};
 	const char *list = cpuset_format(machine->arena, cpus);
-	int r = look_up_running(machine, uuid, &domain, err);
+	int r = look_up_running(machine, uuid, true, &domain, err);
 
 	if (r < 0)
 		return r;
@@ -455,7 +482,7 @@ int knob_libvirt_pin(struct knob_machine *machine, const char *uuid, enum knob_l
 int knob_libvirt_get_nodes(struct knob_machine *machine, const char *uuid, struct cpuset *ret, struct err *err)
 {
 	CLEANUP(release) struct domain domain = {0};
-	int count = 0, r = look_up_running(machine, uuid, &domain, err);
+	int count = 0, r = look_up_running(machine, uuid, false, &domain, err);
 	virTypedParameterPtr parameters;
 	struct cpuset set = {0};
 
@@ -497,7 +524,7 @@ int knob_libvirt_set_nodes(struct knob_machine *machine, const char *uuid, const
 	CLEANUP(release) struct domain domain = {0};
 	char *list = arena_strdup(machine->arena, cpuset_format(machine->arena, nodes));
 	struct confining confining = {&domain, {.field = VIR_DOMAIN_NUMA_NODESET, .type = VIR_TYPED_PARAM_STRING}};
-	int r = look_up_running(machine, uuid, &domain, err);
+	int r = look_up_running(machine, uuid, true, &domain, err);
 
 	if (r < 0)
 		return r;

@@ -120,12 +120,12 @@ static int read_domain(struct knob_machine *machine, struct knob_vms *vms, struc
 	int r = 0;
 
 	if (vm->domain.running) {
-		r = knob_libvirt_xml(machine, vm->domain.uuid, false, &xml, err);
+		r = knob_libvirt_xml(machine, vm->domain.uuid, KNOB_LIBVIRT_RUNNING, &xml, err);
 		if (r == 0)
 			r = read_xml(vms, vm->name, xml, &vm->live, err);
 	}
 	if (r == 0 && vm->domain.persistent) {
-		r = knob_libvirt_xml(machine, vm->domain.uuid, true, &vm->declared_xml, err);
+		r = knob_libvirt_xml(machine, vm->domain.uuid, KNOB_LIBVIRT_DECLARED, &vm->declared_xml, err);
 		if (r == 0)
 			r = read_xml(vms, vm->name, vm->declared_xml, &vm->declared, err);
 	}

@@ -365,8 +365,8 @@ struct field {
 	const char *uuid, *word, *which; /* which: NULL when there is only one */
 };
 
-static int read_definition(struct knob_machine *machine, const char *where, struct field *field, const char **ret_xml,
-			   struct vm **ret, struct err *err)
+static int read_definition(struct knob_machine *machine, const char *where, enum knob_libvirt_xml which,
+			   struct field *field, const char **ret_xml, struct vm **ret, struct err *err)
 {
 	char *rest = arena_strdup(machine->arena, where);
 	int r;
@@ -376,7 +376,7 @@ static int read_definition(struct knob_machine *machine, const char *where, stru
 	field->which = rest;
 	if (!field->word)
 		return err_set(err, EINVAL, where, "names no setting of a VM");
-	r = knob_libvirt_xml(machine, field->uuid, true, ret_xml, err);
+	r = knob_libvirt_xml(machine, field->uuid, which, ret_xml, err);
 	return r < 0 ? r : vm_read_libvirt_xml(field->uuid, *ret_xml, strlen(*ret_xml), ret, err);
 }
 
@@ -385,7 +385,7 @@ static int get_declared(struct knob_machine *machine, const char *where, const c
 	CLEANUP(vm_free_pointer) struct vm *vm = NULL;
 	struct field field = {0};
 	const char *xml;
-	int r = read_definition(machine, where, &field, &xml, &vm, err);
+	int r = read_definition(machine, where, KNOB_LIBVIRT_DECLARED, &field, &xml, &vm, err);
 
 	return r < 0 ? r : knob_vm_declared_text(machine->arena, vm, field.word, field.which, ret, err);
 }
@@ -397,7 +397,7 @@ static int set_declared(struct knob_machine *machine, const char *where, const c
 	struct field field = {0};
 	const char *xml = NULL, *changed = NULL;
 	size_t size;
-	int r = text ? read_definition(machine, where, &field, &xml, &vm, err)
+	int r = text ? read_definition(machine, where, KNOB_LIBVIRT_WHOLE, &field, &xml, &vm, err)
 		     : err_set(err, EINVAL, where, "a VM is not taken away");
 
 	if (r < 0 || !vm)

@@ -14,7 +14,7 @@
 static int get_definition(struct knob_machine *machine, const char *uuid, const char **ret, struct err *err)
 {
 	const char *xml;
-	int r = knob_libvirt_xml(machine, uuid, true, &xml, err);
+	int r = knob_libvirt_xml(machine, uuid, KNOB_LIBVIRT_DECLARED, &xml, err);
 
 	return r < 0 ? r : vm_xml_placement(machine->arena, uuid, xml, strlen(xml), ret, err);
 }
@@ -25,7 +25,7 @@ static int set_definition(struct knob_machine *machine, const char *uuid, const 
 	int r = placement ? 0 : err_set(err, EINVAL, uuid, "a VM is not taken away");
 
 	if (r == 0)
-		r = knob_libvirt_xml(machine, uuid, true, &xml, err);
+		r = knob_libvirt_xml(machine, uuid, KNOB_LIBVIRT_WHOLE, &xml, err);
 	if (r == 0)
 		r = vm_xml_placement_put(machine->arena, uuid, xml, strlen(xml), placement, &changed, err);
 	return r < 0 ? r : knob_libvirt_define(machine, uuid, changed, err);

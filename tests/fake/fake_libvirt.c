@@ -20,6 +20,7 @@ __attribute__((visibility("default"))) struct fake_libvirt fake_libvirt;
 
 struct _virConnect {
 	char root[PATH];
+	int looks; /* may only look */
 };
 
 struct _virDomain {
@@ -197,6 +198,8 @@ static void end_domain(const struct _virDomain *domain)
 /* Before each change of a VM: may it be made? */
 static int begin_change(const struct _virDomain *domain)
 {
+	if (domain->connection->looks)
+		return fail(VIR_ERR_OPERATION_DENIED, "operation forbidden for read only access");
 	fake_libvirt.changes++;
 	if (fake_libvirt.changes == fake_libvirt.vanish_at)
 		end_domain(domain);
@@ -233,7 +236,7 @@ static int pin(virDomainPtr domain, const char *kind, unsigned index, const char
 
 /* ---- the calls ---- */
 
-virConnectPtr virConnectOpen(const char *name)
+static virConnectPtr connect_to(const char *name, int looks)
 {
 	static const char scheme[] = "test://", file[] = "/etc/libvirt/test.xml";
 	struct _virConnect *connection;
@@ -241,20 +244,31 @@ virConnectPtr virConnectOpen(const char *name)
 
 	if (fail_at)
 		fake_libvirt.fail_at = (int)strtol(fail_at, NULL, 10);
-	if (fake_libvirt.refuse == 1) {
+	if (fake_libvirt.refuse == 1 || (fake_libvirt.refuse == 3 && !looks)) {
 		(void)fail(VIR_ERR_AUTH_UNAVAILABLE, "authentication unavailable: no polkit agent available");
 		return NULL;
 	}
-	if (fake_libvirt.refuse || !end || strncmp(name, scheme, strlen(scheme)) != 0) {
+	if (fake_libvirt.refuse == 2 || !end || strncmp(name, scheme, strlen(scheme)) != 0) {
 		(void)fail(VIR_ERR_SYSTEM_ERROR, "Failed to connect socket to '/var/run/libvirt/libvirt-sock'");
 		return NULL;
 	}
 	connection = calloc(1, sizeof(*connection));
 	if (!connection)
 		abort();
+	connection->looks = looks;
 	(void)snprintf(connection->root, sizeof(connection->root), "%.*s", (int)(end - name - (long)strlen(scheme)),
 		       name + strlen(scheme));
 	return connection;
+}
+
+virConnectPtr virConnectOpen(const char *name)
+{
+	return connect_to(name, 0);
+}
+
+virConnectPtr virConnectOpenReadOnly(const char *name)
+{
+	return connect_to(name, 1);
 }
 
 int virConnectClose(virConnectPtr connection)
@@ -402,6 +416,10 @@ char *virDomainGetXMLDesc(virDomainPtr domain, unsigned flags)
 	char text[TEXT];
 	int declared = (flags & VIR_DOMAIN_XML_INACTIVE) || !virDomainIsActive(domain);
 
+	if (domain->connection->looks && (flags & VIR_DOMAIN_XML_SECURE)) {
+		(void)fail(VIR_ERR_OPERATION_DENIED, "operation forbidden for read only access");
+		return NULL;
+	}
 	if (read_text(declared ? DEFINITION(domain) : RUNTIME(domain, ".live"), text, sizeof(text)) < 0) {
 		(void)fail(VIR_ERR_NO_DOMAIN, "Domain not found");
 		return NULL;
@@ -461,7 +479,8 @@ virDomainPtr virDomainDefineXMLFlags(virConnectPtr connection, const char *xml, 
 	int size = 0;
 
 	fake_libvirt.changes++;
-	if (!document || !end || flags != VIR_DOMAIN_DEFINE_VALIDATE || fake_libvirt.changes == fake_libvirt.fail_at) {
+	if (connection->looks || !document || !end || flags != VIR_DOMAIN_DEFINE_VALIDATE ||
+	    fake_libvirt.changes == fake_libvirt.fail_at) {
 		(void)fail(VIR_ERR_XML_INVALID_SCHEMA, "XML document failed to validate against schema");
 		xmlFreeDoc(document);
 		return NULL;

@@ -19,7 +19,7 @@ struct fake_libvirt {
 	int changes;   /* calls so far that change something */
 	int fail_at;   /* this one fails, counted from 1; 0: none. $FAKE_LIBVIRT_FAIL_AT says it too */
 	int vanish_at; /* before this one the VM that it is about ends */
-	int refuse;    /* no connection: 1 for want of rights, 2 because nobody listens */
+	int refuse;    /* no connection: 1 for want of rights, 2 because nobody listens, 3 but to look */
 };
 
 #endif

@@ -447,6 +447,34 @@ static void refusals(void **state)
 	vm_scene_stop(&scene);
 }
 
+/* Who may only look sees the plan; nothing comes of it. */
+static void looking_only(void **state)
+{
+	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
+	struct knob_report report;
+	struct knob_plan plan;
+	struct err err = {0};
+
+	struct vm_scene scene;
+
+	(void)state;
+	vm_scene_start(&scene);
+	CLEANUP(base_free) char *before = dump(&scene);
+
+	scene.libvirt->refuse = 3;
+	open_machine(&scene, &machine);
+	struct vm_layout layout = vm_scene_layout(machine.arena, "web", "12-15", "3", "0");
+
+	make_plan(&machine, &layout, 1, &plan);
+	assert_true(plan.step_count > 0);
+	assert_int_equal(apply(&machine, &plan, &report, &err), -EACCES);
+	assert_non_null(strstr(err.what, "no polkit agent"));
+	CLEANUP(base_free) char *after = dump(&scene);
+
+	assert_same(before, after);
+	vm_scene_stop(&scene);
+}
+
 /* libvirt does not answer when undo comes: the change stays in force, and can be taken back later. */
 static void undo_without_libvirt(void **state)
 {
@@ -473,6 +501,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(in_order),
+	    cmocka_unit_test(looking_only),
 	    cmocka_unit_test(what_is_right_is_not_written),
 	    cmocka_unit_test(plain),
 	    cmocka_unit_test(changing_places),

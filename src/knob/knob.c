@@ -161,6 +161,11 @@ bool knob_same(const struct knob *knob, const char *a, const char *b)
 	       (text_int(a, 10, &number_a) == 0 && text_int(b, 10, &number_b) == 0 && number_a == number_b);
 }
 
+const char *knob_booted(struct knob_machine *machine, const struct knob *knob, const char *text)
+{
+	return text && knob->actuator->booted ? knob->actuator->booted(machine->arena, text) : text;
+}
+
 static const char *const unit_labels[] = {
     [KNOB_OF_CPUS] = "CPU",
     [KNOB_OF_NODES] = "node",

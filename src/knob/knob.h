@@ -47,6 +47,11 @@ struct knob_actuator {
 	int (*set)(struct knob_machine *machine, const char *where, const char *text, struct err *err);
 	/* Do two texts mean the same? NULL: equal as text or as numbers. Neither is NULL. */
 	bool (*same)(const char *a, const char *b);
+	/*
+	 * What a point that was left with `text` holds after the next boot: a service that is enabled runs then. In
+	 * `arena`, or `text` itself. NULL: a boot moves nothing of it.
+	 */
+	const char *(*booted)(struct arena *arena, const char *text);
 	/* Remove what a set() that was killed may have left beside the point. NULL: it leaves nothing. */
 	int (*tidy)(struct knob_machine *machine, const char *where, struct err *err);
 	/*
@@ -231,5 +236,8 @@ const char *knob_place(const struct knob_point *point);
 
 /* Do two texts mean the same for this knob? Either may be NULL (absent). */
 bool knob_same(const struct knob *knob, const char *a, const char *b);
+
+/* What a point that was left with `text` holds after the next boot, in the machine's arena or `text`; NULL for NULL. */
+const char *knob_booted(struct knob_machine *machine, const struct knob *knob, const char *text);
 
 #endif

@@ -51,7 +51,16 @@ static int set(struct knob_machine *machine, const char *where, const char *text
 	return r;
 }
 
-const struct knob_actuator knob_service_actuator = {.name = "service", .get = get, .set = set};
+static const char *booted(struct arena *arena, const char *text)
+{
+	const char *enable = strchr(text, ',');
+
+	if (!enable || !text_has_word(settable, " ", enable + 1))
+		return text;
+	return arena_printf(arena, "%s%s", text_equal(enable + 1, "enabled") ? RUNNING : STOPPED, enable);
+}
+
+const struct knob_actuator knob_service_actuator = {.name = "service", .get = get, .set = set, .booted = booted};
 
 /* What was asked in both halves: the half that is not named stays. */
 static const char *value_of(struct arena *arena, const char *asked, const struct systemd_unit *unit)

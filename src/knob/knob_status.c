@@ -26,6 +26,14 @@ static bool written_again(struct knob_machine *machine, const struct knob_journa
 	return false;
 }
 
+static bool holds_what_was_left(struct knob_machine *machine, const struct knob_event *event, bool rebooted)
+{
+	const struct knob *knob = event->point.knob;
+
+	return knob_same(knob, event->now, event->point.new) ||
+	       (rebooted && knob_same(knob, event->now, knob_booted(machine, knob, event->point.new)));
+}
+
 static void look_at_point(struct knob_machine *machine, const struct knob_change *change, size_t index,
 			  struct knob_standing *standing)
 {
@@ -36,7 +44,7 @@ static void look_at_point(struct knob_machine *machine, const struct knob_change
 
 	if (change->now)
 		event.point.new = change->now[index];
-	if (r == 0 && knob_same(point->knob, event.now, event.point.new))
+	if (r == 0 && holds_what_was_left(machine, &event, standing->other_boot))
 		return;
 	if (r < 0 && r != -ENOENT)
 		event.why = arena_strdup(machine->arena, why.what);

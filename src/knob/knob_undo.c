@@ -67,11 +67,23 @@ static bool moved_at_boot(const struct knob_change *change, const struct knob *k
 	return false;
 }
 
+/* What a boot moves says nothing of whose hand it was: only what outlives one is compared then. */
+static bool left_so(struct knob_machine *machine, const struct knob *knob, const char *now, const char *left,
+		    bool rebooted)
+{
+	if (rebooted) {
+		now = knob_booted(machine, knob, now);
+		left = knob_booted(machine, knob, left);
+	}
+	return knob_same(knob, now, left);
+}
+
 /*
  * Is what a point holds now ours? While a step was being written, and for guards that were not looked at any more,
  * nobody can tell, and it is taken for ours: the machine was locked and in the middle of the change.
  */
-static bool is_ours(const struct knob_change *change, const struct goal *goal, size_t index, bool is_guard)
+static bool is_ours(struct knob_machine *machine, const struct knob_change *change, const struct goal *goal,
+		    size_t index, bool is_guard, bool rebooted)
 {
 	const struct knob *knob = goal->point->knob;
 	size_t step = 0;
@@ -82,8 +94,8 @@ static bool is_ours(const struct knob_change *change, const struct goal *goal, s
 	if (is_guard)
 		return !change->moved || knob_same(knob, goal->found, change->moved[index]);
 	if (change->now)
-		return knob_same(knob, goal->found, change->now[index]);
-	if (knob_same(knob, goal->found, goal->point->new))
+		return left_so(machine, knob, goal->found, change->now[index], rebooted);
+	if (left_so(machine, knob, goal->found, goal->point->new, rebooted))
 		return true;
 	return moved_by_steps(change, knob) ||
 	       (step_of(change, index, &step) && change->step_states[step] == KNOB_STEP_WRITING);
@@ -127,7 +139,7 @@ static void find_target(struct knob_machine *machine, const struct knob_change *
 		(void)point->knob->actuator->tidy(machine, point->where, &err);
 	if (r < 0 || knob_same(point->knob, goal->found, point->old))
 		return;
-	if (is_ours(change, goal, index, is_guard)) {
+	if (is_ours(machine, change, goal, index, is_guard, rebooted)) {
 		goal->touched = true;
 		return;
 	}

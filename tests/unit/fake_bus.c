@@ -124,3 +124,11 @@ void fake_services_stop(struct fake_bus *bus)
 {
 	end_process(&bus->services);
 }
+
+void fake_services_reboot(struct fake_bus *bus, struct kernel *kernel, const char *mode, const char *boot_id)
+{
+	fake_services_stop(bus);
+	fake_systemd_down(kernel);
+	kernel_reboot(kernel, mode, boot_id);
+	fake_services_start(bus, kernel);
+}

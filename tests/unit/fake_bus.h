@@ -37,6 +37,9 @@ void fake_bus_stop(struct fake_bus *bus);
 void fake_services_start(struct fake_bus *bus, struct kernel *kernel);
 void fake_services_stop(struct fake_bus *bus);
 
+/* Boot the simulated machine anew, as kernel_reboot(): no service outlives it, and systemd starts what is enabled. */
+void fake_services_reboot(struct fake_bus *bus, struct kernel *kernel, const char *mode, const char *boot_id);
+
 /* Units for a simulated machine: tuned enabled, irqbalance running and enabled, others not. */
 void fake_systemd_install(struct kernel *kernel);
 

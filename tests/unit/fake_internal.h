@@ -20,6 +20,9 @@ void fake_must(int r, const char *what);
 /* Put systemd on the bus, and the services that it runs at boot; they live as long as the process. */
 void fake_systemd_serve(struct fake *fake);
 
+/* What the machine forgets of its services when it goes down. */
+void fake_systemd_down(struct kernel *kernel);
+
 /* Make a tuned that does not run yet; start and stop it. */
 void fake_tuned_make(struct fake *fake);
 void fake_tuned_run(bool on);

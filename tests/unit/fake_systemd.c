@@ -4,6 +4,7 @@
  * only, as systemd does; jobs that take a moment; enablement by files. What a unit does when it starts or stops is in
  * the table of effects. What runs is a file below /fake, so that a dump of the machine tells it.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <unistd.h>
 
@@ -14,6 +15,9 @@ enum { MOST_UNITS = 32, JOB_POLLS = 2 };
 
 #define OBJECT "/org/freedesktop/systemd1"
 #define SERVICE "org.freedesktop.systemd1"
+
+#define WANTS_DIR "/etc/systemd/system/multi-user.target.wants"
+#define RUNNING_DIR "/fake/running"
 
 struct unit {
 	const char *name;
@@ -71,7 +75,7 @@ static struct unit *unit_of(const char *name)
 		fake_must(-E2BIG, name);
 	systemd.count++;
 	*unit = (struct unit){.name = arena_strdup(systemd.fake->arena, name)};
-	unit->running = exists(printed("/fake/running/", name));
+	unit->running = exists(printed(RUNNING_DIR "/", name));
 	load(unit);
 	return unit;
 }
@@ -91,7 +95,7 @@ static const struct {
 
 static void run(struct unit *unit, bool on)
 {
-	const char *mark = printed("/fake/running/", unit->name);
+	const char *mark = printed(RUNNING_DIR "/", unit->name);
 
 	unit->polls_left = JOB_POLLS;
 	unit->failed = on && (!unit->text || strstr(unit->text, "/bin/false"));
@@ -111,7 +115,7 @@ static void run(struct unit *unit, bool on)
 
 static const char *enable_file(const char *name)
 {
-	return printed("/etc/systemd/system/multi-user.target.wants/", name);
+	return printed(WANTS_DIR "/", name);
 }
 
 static const char *file_state(const struct unit *unit)
@@ -287,17 +291,46 @@ static int on_message(sd_bus_message *message, void *data, sd_bus_error *error)
 	return 0;
 }
 
+static void each_in(struct kernel *kernel, const char *dir, void (*act)(const struct kernel *kernel, const char *path))
+{
+	char path[512];
+	DIR *names;
+
+	(void)snprintf(path, sizeof(path), "%s%s", kernel->tree->root, dir);
+	names = opendir(path);
+	for (struct dirent *entry; names && (entry = readdir(names));) {
+		(void)snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name);
+		if (*entry->d_name != '.')
+			act(kernel, path);
+	}
+	if (names)
+		(void)closedir(names);
+}
+
+/* What is enabled runs at boot, tuned among it. */
+static void start_one(const struct kernel *kernel, const char *path)
+{
+	struct unit *unit = unit_of(strrchr(path, '/') + 1);
+
+	(void)kernel;
+	if (exists(printed("/fake/masked/", unit->name)))
+		return;
+	unit->running = false;
+	run(unit, true);
+}
+
 void fake_systemd_serve(struct fake *fake)
 {
 	systemd = (struct systemd){.fake = fake};
 	fake_must(sd_bus_add_fallback(fake->bus, NULL, OBJECT, on_message, NULL), "sd_bus_add_fallback");
 	fake_must(sd_bus_request_name(fake->bus, SERVICE, 0), "sd_bus_request_name");
-	/* What is enabled runs at boot, tuned among it. */
-	for (size_t i = 0; i < ARRAY_SIZE(effects); i++)
-		if (exists(enable_file(effects[i].name)) && !exists(printed("/fake/masked/", effects[i].name))) {
-			unit_of(effects[i].name)->running = false;
-			run(unit_of(effects[i].name), true);
-		}
+	each_in(fake->kernel, WANTS_DIR, start_one);
+}
+
+void fake_systemd_down(struct kernel *kernel)
+{
+	each_in(kernel, RUNNING_DIR, kernel_remove);
+	each_in(kernel, unit_dirs[1], kernel_remove);
 }
 
 void fake_systemd_install(struct kernel *kernel)

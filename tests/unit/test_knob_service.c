@@ -4,6 +4,7 @@
 
 #include "crash.h"
 #include "fake_bus.h"
+#include "knob_status.h"
 #include "text.h"
 #include "unit.h"
 
@@ -48,6 +49,21 @@ static void assert_state(struct kernel *kernel, const char *unit, const char *wa
 	open_machine(kernel, &machine);
 	assert_int_equal(knob_find("service.tuned")->actuator->get(&machine, unit, &now, &err), 0);
 	assert_string_equal(now, wanted);
+}
+
+static void assert_drift(struct kernel *kernel, size_t wanted)
+{
+	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
+	struct knob_journal journal = {0};
+	struct knob_standing standing;
+	struct err err = {0};
+
+	open_machine(kernel, &machine);
+	assert_int_equal(knob_journal_read(&machine, &journal, &err), 0);
+	assert_int_equal(journal.count, 1);
+	knob_standing(&machine, &journal, &journal.changes[0], &standing);
+	assert_true(standing.other_boot);
+	assert_int_equal(standing.drift.count, wanted);
 }
 
 static int apply(struct kernel *kernel, const char *ask, struct err *err)
@@ -138,6 +154,69 @@ static void failing_unit(void **state)
 	end(&kernel, NULL);
 }
 
+/* What is enabled runs after the boot, and what is not does not: that is nobody's hand but ours. */
+static void rebooted(void **state)
+{
+	static const struct {
+		const char *ask, *unit, *before, *after;
+	} cases[] = {
+	    {"service.ksmtuned=enabled", "ksmtuned.service", "stopped,disabled", "running,enabled"},
+	    {"service.irqbalance=disabled", "irqbalance.service", "running,enabled", "stopped,disabled"},
+	    {"service.irqbalance=stopped", "irqbalance.service", "running,enabled", "running,enabled"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct kernel kernel;
+		struct err err = {0};
+
+		begin(&kernel, NULL, NULL);
+		assert_int_equal(apply(&kernel, cases[i].ask, &err), 0);
+		fake_services_reboot(&bus, &kernel, "active", "second");
+		assert_state(&kernel, cases[i].unit, cases[i].after);
+		assert_drift(&kernel, 0);
+		assert_int_equal(crash_undo(&kernel, &err), 0);
+		assert_state(&kernel, cases[i].unit, cases[i].before);
+		end(&kernel, NULL);
+	}
+}
+
+/* A service that did not come up at the boot drifts; what it does at the next boot is still ours to put back. */
+static void rebooted_and_failed(void **state)
+{
+	struct kernel kernel;
+	struct err err = {0};
+
+	(void)state;
+	begin(&kernel, NULL, NULL);
+	assert_int_equal(apply(&kernel, "service.ksmtuned=on", &err), 0);
+	tree_write(kernel.tree, "/usr/lib/systemd/system/ksmtuned.service",
+		   "[Service]\nExecStart=/bin/false\n[Install]\n");
+	fake_services_reboot(&bus, &kernel, "active", "second");
+	assert_state(&kernel, "ksmtuned.service", "stopped,enabled");
+	assert_drift(&kernel, 1);
+	assert_int_equal(crash_undo(&kernel, &err), 0);
+	assert_state(&kernel, "ksmtuned.service", "stopped,disabled");
+	end(&kernel, NULL);
+}
+
+/* Somebody has switched it anew after the boot: that is left alone. */
+static void rebooted_and_switched(void **state)
+{
+	struct kernel kernel;
+	struct err err = {0};
+
+	(void)state;
+	begin(&kernel, NULL, NULL);
+	assert_int_equal(apply(&kernel, "service.irqbalance=off", &err), 0);
+	fake_services_reboot(&bus, &kernel, "active", "second");
+	tree_write(kernel.tree, "/fake/masked/irqbalance.service", "link\n");
+	assert_drift(&kernel, 1);
+	(void)crash_undo(&kernel, &err);
+	assert_state(&kernel, "irqbalance.service", "stopped,masked");
+	end(&kernel, NULL);
+}
+
 /* Stopping tuned takes its profile back, but for EPP. */
 static void tuned_stopped_and_back(void **state)
 {
@@ -208,6 +287,9 @@ int main(void)
 	    cmocka_unit_test(both_halves),
 	    cmocka_unit_test(refusals),
 	    cmocka_unit_test(failing_unit),
+	    cmocka_unit_test(rebooted),
+	    cmocka_unit_test(rebooted_and_failed),
+	    cmocka_unit_test(rebooted_and_switched),
 	    cmocka_unit_test(tuned_stopped_and_back),
 	    cmocka_unit_test(killed_anywhere_in_apply),
 	    cmocka_unit_test(killed_anywhere_in_undo),

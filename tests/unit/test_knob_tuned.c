@@ -374,12 +374,9 @@ static void undone_after_a_reboot(void **state)
 	char *at = strstr(before, "boot_id: first");
 
 	apply(&kernel, "tuned.profile=throughput-performance", NULL);
-	fake_services_stop(&bus);
-	kernel_reboot(&kernel, "active", "other");
+	fake_services_reboot(&bus, &kernel, "active", "other");
 	assert_non_null(at);
 	memcpy(at + strlen("boot_id: "), "other", 5);
-	assert_holds(&kernel, paths[0][0], paths[0][1]);
-	fake_services_start(&bus, &kernel);
 	assert_holds(&kernel, EPP, "performance");
 	crash_check_undone(&kernel, before, "rebooted");
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)

@@ -17,7 +17,8 @@
 #define CPU "/sys/devices/system/cpu/"
 #define STATUS CPU "amd_pstate/status"
 
-static const struct kernel_rule *const rules[] = {kernel_cpu_rules, kernel_memory_rules, kernel_pages_rules};
+static const struct kernel_rule *const rules[] = {kernel_cpu_rules, kernel_memory_rules, kernel_pages_rules,
+						  kernel_device_rules};
 
 static const char *path_in(const struct kernel *kernel, const char *path)
 {

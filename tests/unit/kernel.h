@@ -40,6 +40,12 @@ void kernel_add_idle(struct kernel *kernel);   /* POLL, C1, C2 of each CPU */
 void kernel_add_memory(struct kernel *kernel); /* sizes of THP, khugepaged, KSM with pages merged, parameters of KVM */
 
 /*
+ * Interrupts 24 to 26, of which 26 is managed and 24 and 25 are eth0's; irqbalance; the modules kvm and kvm_amd, of
+ * which /etc/modprobe.d/kvm.conf sets nested.
+ */
+void kernel_add_devices(struct kernel *kernel);
+
+/*
  * Two nodes of 4 GiB with 3 GiB free, and huge pages of 2 MiB and 1 GiB. Memory is in pieces: one write gets at most
  * KERNEL_PIECES pages more, and without compaction the next one gets none.
  */

@@ -16,6 +16,7 @@ struct kernel_rule {
 extern const struct kernel_rule kernel_cpu_rules[];
 extern const struct kernel_rule kernel_memory_rules[];
 extern const struct kernel_rule kernel_pages_rules[];
+extern const struct kernel_rule kernel_device_rules[];
 
 /* Lay out the policies of a mode of amd_pstate. */
 void kernel_build_policies(const struct kernel *kernel, const char *mode);

@@ -91,6 +91,8 @@ static void draw_where(struct draw *draw, const struct knob *knob, char *ret)
 	uint32_t most = knob->unit == KNOB_OF_CPUS ? KERNEL_CPUS : knob->unit == KNOB_OF_NODES ? 2 : 0;
 
 	*ret = '\0';
+	if (knob->unit == KNOB_OF_IRQS)
+		(void)snprintf(ret, MOST_TEXT, "@%u", 24 + number(draw, 2));
 	if (most && number(draw, 2))
 		(void)snprintf(ret, MOST_TEXT, "@%u", number(draw, most));
 }
@@ -107,7 +109,7 @@ static void draw_asks(struct draw *draw)
 		const struct knob *knob = knob_at(number(draw, (uint32_t)knobs));
 		char name[MOST_TEXT], where[MOST_TEXT], value[MOST_TEXT];
 
-		if (knob->unit == KNOB_OF_NAMES || !draw_name(draw, knob, name))
+		if (!draw_name(draw, knob, name) || (knob->unit == KNOB_OF_NAMES && !strchr(knob->name, '*')))
 			continue;
 		draw_where(draw, knob, where);
 		draw_value(draw, knob, value);
@@ -124,6 +126,7 @@ static void start(struct draw *draw)
 	kernel_add_x3d(&draw->kernel);
 	kernel_add_memory(&draw->kernel);
 	kernel_add_pages(&draw->kernel);
+	kernel_add_devices(&draw->kernel);
 	if (number(draw, 4) == 0)
 		kernel_write(&draw->kernel, "/sys/devices/system/cpu/cpufreq/policy1/scaling_governor", "performance");
 	if (number(draw, 4) == 0)

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns the tests of settings that are lines of files: what a change makes of a file byte for byte, that undo gives it
+ * back, and what is said of other files that set the same.
+ */
+#include <errno.h>
+
+#include "kernel.h"
+#include "knob_apply.h"
+#include "text.h"
+#include "unit.h"
+
+#define IRQBALANCE "/etc/default/irqbalance"
+
+enum { MOST_ASKS = 4 };
+
+struct work {
+	struct kernel kernel;
+	struct knob_machine machine;
+	struct knob_plan plan;
+	struct err err;
+};
+
+static void start(struct work *work)
+{
+	*work = (struct work){0};
+	kernel_start(&work->kernel, "active");
+	kernel_add_idle(&work->kernel);
+	kernel_add_devices(&work->kernel);
+}
+
+static void stop(struct work *work)
+{
+	knob_machine_close(&work->machine);
+	kernel_stop(&work->kernel);
+}
+
+static int plan(struct work *work, const char *const asks[MOST_ASKS])
+{
+	struct knob_ask parsed[MOST_ASKS];
+	size_t count = 0;
+
+	knob_machine_close(&work->machine);
+	assert_int_equal(knob_machine_open(work->kernel.tree->root, NULL, &work->machine, &work->err), 0);
+	for (; count < MOST_ASKS && asks[count]; count++)
+		assert_int_equal(knob_ask_parse(work->machine.arena, asks[count], &parsed[count], &work->err), 0);
+	return knob_plan_make(&work->machine, parsed, count, &work->plan, &work->err);
+}
+
+struct edit {
+	const char *path, *before, *after; /* before NULL: no such file */
+	const char *asks[MOST_ASKS];
+};
+
+static const struct edit edits[] = {
+    {IRQBALANCE,
+     "#IRQBALANCE_BANNED_CPULIST=\nIRQBALANCE_ARGS=\"a b\"\n",
+     "#IRQBALANCE_BANNED_CPULIST=\nIRQBALANCE_ARGS=\"a b\"\nIRQBALANCE_BANNED_CPULIST=1-2\n",
+     {"irqbalance.ban=1-2"}},
+    {IRQBALANCE,
+     " export IRQBALANCE_BANNED_CPULIST='0' \n\n# end",
+     " export IRQBALANCE_BANNED_CPULIST='1-2' \n\n# end",
+     {"irqbalance.ban=1-2"}},
+    {IRQBALANCE, "IRQBALANCE_BANNED_CPULIST=\"0,1\"\n", "IRQBALANCE_BANNED_CPULIST=\"\"\n", {"irqbalance.ban=none"}},
+};
+
+static void assert_file(const struct work *work, const struct edit *edit, const char *expected, const char *when)
+{
+	const struct sys_look *look;
+	struct sys *sys;
+	struct err err;
+
+	/* Not as a value, of which the last newline goes. */
+	assert_int_equal(sys_open_dir(work->kernel.tree->root, &sys, &err), 0);
+	look = sys_read(sys, "%s", edit->path);
+	if (expected ? look->state != SYS_VALUE || !text_equal(look->data, expected) : look->state != SYS_ABSENT)
+		fail_msg("%s, %s: is\n%s", edit->asks[0], when, look->data ? look->data : "absent");
+	sys_close(sys);
+}
+
+static void edits_change_one_line_and_undo_gives_back_all(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(edits); i++) {
+		const struct knob_apply_options options = {.what = "a test"};
+		struct knob_report report;
+		struct work work;
+
+		start(&work);
+		if (edits[i].before)
+			tree_write(work.kernel.tree, edits[i].path, edits[i].before);
+		if (plan(&work, edits[i].asks) < 0 ||
+		    knob_apply(&work.machine, &work.plan, &options, &report, &work.err) < 0)
+			fail_msg("%s: %s: %s", edits[i].asks[0], work.err.where, work.err.what);
+		assert_file(&work, &edits[i], edits[i].after, "set");
+		if (knob_undo(&work.machine, 0, &report, &work.err) < 0)
+			fail_msg("%s: %s: %s", edits[i].asks[0], work.err.where, work.err.what);
+		assert_file(&work, &edits[i], edits[i].before, "undone");
+		stop(&work);
+	}
+}
+
+struct refusal {
+	const char *ask;
+	int r;
+	const char *part; /* of where, line, what or hint */
+};
+
+static const struct refusal refusals[] = {
+    {"irqbalance.ban=0-7", -EINVAL, "no CPU for interrupts"},
+    {"irqbalance.ban=x", -EINVAL, "list of CPUs"},
+    {"irq=0-1", -EINVAL, "which interrupts"},
+    {"irq@24=9", -EINVAL, "is online"},
+    {"irq@eth7=0", -ENOENT, "no network device"},
+    {"irq@99=0", -ENOENT, "no IRQ 99"},
+};
+
+static void refused_in_the_plan(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(refusals); i++) {
+		struct work work;
+		char said[1200];
+		int r;
+
+		start(&work);
+		r = plan(&work, (const char *const[MOST_ASKS]){refusals[i].ask});
+		(void)snprintf(said, sizeof(said), "%s:%u: %s (%s)", work.err.where, work.err.line, work.err.what,
+			       work.err.hint);
+		if (r != refusals[i].r || !strstr(said, refusals[i].part))
+			fail_msg("%s: %d: %s", refusals[i].ask, r, said);
+		stop(&work);
+	}
+}
+
+/* The interrupts of a NIC by its name; one that is managed says so, and the others are put back. */
+static void interrupts(void **state)
+{
+	const struct knob_apply_options options = {.what = "a test"};
+	struct sys_write_gate gate;
+	struct knob_report report;
+	struct work work;
+	struct knob_ask ask;
+
+	(void)state;
+	start(&work);
+	assert_int_equal(plan(&work, (const char *const[MOST_ASKS]){"irq@eth0=1"}), 0);
+	assert_int_equal(work.plan.points.count, 2);
+	assert_string_equal(work.plan.points.items[0].label, "IRQ 24");
+	knob_machine_close(&work.machine);
+	gate = kernel_gate(&work.kernel);
+	assert_int_equal(knob_machine_open(work.kernel.tree->root, &gate, &work.machine, &work.err), 0);
+	assert_int_equal(knob_ask_parse(work.machine.arena, "irq@24-26=2", &ask, &work.err), 0);
+	assert_int_equal(knob_plan_make(&work.machine, &ask, 1, &work.plan, &work.err), 0);
+	assert_int_equal(knob_apply(&work.machine, &work.plan, &options, &report, &work.err), -EIO);
+	assert_non_null(strstr(work.err.what, "manages it"));
+	assert_true(report.rolled_back);
+	stop(&work);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(edits_change_one_line_and_undo_gives_back_all),
+	    cmocka_unit_test(refused_in_the_plan),
+	    cmocka_unit_test(interrupts),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -48,6 +48,7 @@ extern const struct knob *const knob_table_pages[];
 extern const struct knob *const knob_table_thp[];
 extern const struct knob *const knob_table_kvm[];
 extern const struct knob *const knob_table_irq[];
+extern const struct knob *const knob_table_module[];
 extern const struct knob *const knob_table_boot[];
 extern const struct knob *const knob_table_vm[];
 

@@ -10,7 +10,10 @@
 #include "text.h"
 #include "unit.h"
 
+#define MODPROBE "/etc/modprobe.d/hvtune.conf"
 #define IRQBALANCE "/etc/default/irqbalance"
+
+#define MODPROBE_HEAD "# Options of modules set by hvtune; `hvtune undo` takes them out again.\n"
 
 enum { MOST_ASKS = 4 };
 
@@ -53,6 +56,19 @@ struct edit {
 };
 
 static const struct edit edits[] = {
+    {MODPROBE, NULL, MODPROBE_HEAD "options kvm_amd avic=1\n", {"module.kvm_amd.avic=1"}},
+    {MODPROBE,
+     NULL,
+     MODPROBE_HEAD "options kvm_amd avic=1\noptions kvm halt_poll_ns=0\n",
+     {"module.kvm_amd.avic=1", "module.kvm.halt_poll_ns=0"}},
+    {MODPROBE, "options kvm_amd avic=0\n", "options kvm_amd avic=1\n", {"module.kvm_amd.avic=1"}},
+    {MODPROBE,
+     "#options kvm_amd avic=1\noptions\tkvm_amd  vls=1 avic=0  # x\noptions kvm avic=3",
+     "#options kvm_amd avic=1\noptions\tkvm_amd  vls=1 avic=auto  # x\noptions kvm avic=3",
+     {"module.kvm_amd.avic=auto"}},
+    {MODPROBE, "# no newline", "# no newline\noptions kvm_amd avic=1", {"module.kvm_amd.avic=1"}},
+    {MODPROBE, "options kvm_amd avic=\n", "options kvm_amd avic=1\n", {"module.kvm_amd.avic=1"}},
+    {MODPROBE, "", "options kvm_amd avic=1\n", {"module.kvm_amd.avic=1"}},
     {IRQBALANCE,
      "#IRQBALANCE_BANNED_CPULIST=\nIRQBALANCE_ARGS=\"a b\"\n",
      "#IRQBALANCE_BANNED_CPULIST=\nIRQBALANCE_ARGS=\"a b\"\nIRQBALANCE_BANNED_CPULIST=1-2\n",
@@ -107,6 +123,12 @@ struct refusal {
 };
 
 static const struct refusal refusals[] = {
+    {"module.kvm_amd.nested=1", -EEXIST, "/etc/modprobe.d/kvm.conf:3: sets kvm_amd.nested=0 already"},
+    {"module.kvm.halt_poll_ns_grow=2", -ENOENT, "no such option"},
+    {"module.vfio.x=1", -ENOENT, "kvm and kvm_amd"},
+    {"module.kvm_amd.avic=2", -EINVAL, "is a switch"},
+    {"module.kvm.halt_poll_ns=Y", -EINVAL, "takes a number"},
+    {"module.kvm.mitigate_smt_rsb=1 x=2", -EINVAL, "is a switch"},
     {"irqbalance.ban=0-7", -EINVAL, "no CPU for interrupts"},
     {"irqbalance.ban=x", -EINVAL, "list of CPUs"},
     {"irq=0-1", -EINVAL, "which interrupts"},
@@ -131,6 +153,25 @@ static void refused_in_the_plan(void **state)
 			fail_msg("%s: %d: %s", refusals[i].ask, r, said);
 		stop(&work);
 	}
+}
+
+/* The command line goes before the file, a driver that is no module knows no file, and mitigations are holes. */
+static void options_of_modules(void **state)
+{
+	struct work work;
+
+	(void)state;
+	start(&work);
+	assert_int_equal(plan(&work, (const char *const[MOST_ASKS]){"module.kvm.mitigate_smt_rsb=0"}), 0);
+	assert_string_equal(work.plan.hole, "module.kvm.mitigate_smt_rsb=0");
+	tree_write(work.kernel.tree, "/proc/cmdline", "quiet kvm-amd.avic=0\n");
+	assert_int_equal(plan(&work, (const char *const[MOST_ASKS]){"module.kvm_amd.avic=1"}), -EEXIST);
+	assert_string_equal(work.err.where, "/proc/cmdline");
+	tree_write(work.kernel.tree, "/proc/cmdline", "quiet\n");
+	kernel_remove(&work.kernel, "/sys/module/kvm_amd/initstate");
+	assert_int_equal(plan(&work, (const char *const[MOST_ASKS]){"module.kvm_amd.avic=1"}), -EINVAL);
+	assert_non_null(strstr(work.err.what, "no module"));
+	stop(&work);
 }
 
 /* The interrupts of a NIC by its name; one that is managed says so, and the others are put back. */
@@ -163,6 +204,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(edits_change_one_line_and_undo_gives_back_all),
 	    cmocka_unit_test(refused_in_the_plan),
+	    cmocka_unit_test(options_of_modules),
 	    cmocka_unit_test(interrupts),
 	};
 

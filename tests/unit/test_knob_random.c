@@ -50,6 +50,7 @@ static const struct {
     {"hugepages.*", "2M 1G"},
     {"overcommit_hugepages.*", "2M 1G"},
     {"thp.*", "64k 2M 64k.shmem"},
+    {"module.*", "kvm_amd.avic kvm.halt_poll_ns kvm.mitigate_smt_rsb"},
 };
 
 /* False where this machine has no member of the family. */

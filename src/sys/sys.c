@@ -227,6 +227,13 @@ static bool path_is_clean(const char *path)
 	return true;
 }
 
+int sys_ask_open(struct sys *sys, const char *path)
+{
+	if (!path_is_clean(path))
+		return -ENOENT;
+	return sys->backend->open ? sys->backend->open(sys->self, path) : -EOPNOTSUPP;
+}
+
 static int look_at(struct sys *sys, struct sys_look *look)
 {
 	if (!path_is_clean(look->path))

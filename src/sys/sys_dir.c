@@ -156,6 +156,13 @@ static int dir_read(void *self, struct arena *arena, const char *path, const cha
 	return 0;
 }
 
+static int dir_open(void *self, const char *path)
+{
+	int r = refuse_device(self, path);
+
+	return r < 0 ? r : open_below(self, path, O_RDONLY);
+}
+
 static void close_dir(DIR **dir)
 {
 	if (*dir)
@@ -233,7 +240,7 @@ static void dir_close(void *self)
 }
 
 static const struct sys_backend dir_backend = {
-    .read = dir_read, .list = dir_list, .link = dir_link, .close = dir_close};
+    .read = dir_read, .list = dir_list, .link = dir_link, .open = dir_open, .close = dir_close};
 
 int sys_open_dir(const char *root, struct sys **ret, struct err *err)
 {

@@ -19,6 +19,7 @@ struct sys_backend {
 		    size_t *ret_count);
 	int (*link)(void *self, struct arena *arena, const char *path, const char **ret_target);
 	const char *(*part)(void *self, const char *name, size_t *ret_size); /* may be NULL */
+	int (*open)(void *self, const char *path); /* for reading again and again: a descriptor; may be NULL */
 	void (*close)(void *self);
 };
 
@@ -34,6 +35,9 @@ struct arena *sys_arena(struct sys *sys);
 #define SYS_KERNEL_LOG "/dev/kmsg"
 /* Ask the backend for a file without remembering the look. */
 int sys_ask_file(struct sys *sys, const char *path, const char **ret_data, size_t *ret_size);
+
+/* A descriptor to read the file from, or a negative errno; -EOPNOTSUPP when the backend has none to give. */
+int sys_ask_open(struct sys *sys, const char *path);
 
 /* Microseconds of the monotonic clock. */
 uint64_t sys_now_us(void);

@@ -12,7 +12,7 @@ from harness import TOP, hvtune
 
 LIBRARIES = subprocess.run(["pkg-config", "--cflags", "libxml-2.0"], check=True, stdout=subprocess.PIPE,
                            text=True).stdout.split()
-ROOMS = ["base", "stat", "sys", "host", "vm", "advise", "place", "report", "cli"]
+ROOMS = ["base", "stat", "sys", "host", "vm", "advise", "place", "knob", "meter", "report", "cli"]
 
 
 def sources(pattern):

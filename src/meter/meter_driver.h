@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns what the drivers of src/meter and the set that holds their sources share. */
+#ifndef HVTUNE_METER_DRIVER_H
+#define HVTUNE_METER_DRIVER_H
+
+#include "arena.h"
+#include "meter.h"
+#include "sys_again.h"
+
+struct meter_input;
+
+struct meter_driver {
+	const char *name;
+	/*
+	 * Look for sources and meter_add() them; say with meter_lacks() why there are none. 0, or an error of the
+	 * configuration.
+	 */
+	int (*find)(struct meter_set *set, struct err *err);
+	/* One read. No allocation; the gate of plausibility is passed by the caller. */
+	void (*read)(struct meter_input *input, struct meter_reading *ret);
+	void (*close)(struct meter_input *input); /* may be NULL */
+};
+
+/* A source with what its driver needs to read it. */
+struct meter_input {
+	struct meter_source source;
+	const struct meter_driver *driver;
+	struct sys_again file;
+	double scale;	/* of the number in the file: to W or degrees */
+	bool from_zero; /* a counter that starts at 0 when it is opened */
+	void *self;	/* the driver's own, in the arena of the set; the driver closes what it opened */
+};
+
+struct meter_set {
+	struct arena *arena;
+	struct sys *sys;
+	struct meter_setup setup;
+	struct meter_input **inputs;
+	size_t count, room;
+	struct meter_missing *missing;
+	size_t missing_count, missing_room;
+};
+
+extern const struct meter_driver meter_perf, meter_powercap, meter_hwmon;
+
+/*
+ * Add a source; what `source` points to must live as long as the set's arena. Defaults: period 1 s, most as the
+ * boundary allows. A name that is taken gets a number. The caller fills in file, scale and self.
+ */
+struct meter_input *meter_add(struct meter_set *set, const struct meter_driver *driver, struct meter_source source);
+
+/* The source cannot be read: why, and what would make it work. `errnum` is positive. */
+void meter_refuse(struct meter_set *set, struct meter_input *input, int errnum, const char *hint);
+
+/* The driver found nothing: why, and what would make it work (may be NULL). */
+void meter_lacks(struct meter_set *set, const char *driver, const char *why, const char *hint);
+
+/* Open the file at source.place for reading again and again; a refusal is noted with the hint. */
+void meter_open_file(struct meter_set *set, struct meter_input *input, const char *hint);
+
+/* A number in a file, for the search: what is there once and does not change. -ENOENT...; -EBADMSG when it is none. */
+int meter_number(struct sys *sys, int64_t *ret, const char *format, ...) PRINTF_LIKE(3, 4);
+/* A text in a file, trimmed, in the arena; NULL when it is not there. */
+const char *meter_text(struct meter_set *set, const char *format, ...) PRINTF_LIKE(2, 3);
+
+/* The package of a CPU by its topology files, or -1. */
+int meter_package_of(struct sys *sys, int cpu);
+
+/* For read(): nothing was read, because. */
+static inline void meter_unread(struct meter_reading *ret, int errnum)
+{
+	*ret = (struct meter_reading){.state = METER_UNREADABLE, .errnum = errnum};
+}
+
+static inline void meter_implausible(struct meter_reading *ret, const char *why)
+{
+	*ret = (struct meter_reading){.state = METER_IMPLAUSIBLE, .why = why};
+}
+
+/* One read and the gate. */
+void meter_read_input(struct meter_input *input, struct meter_reading *ret);
+
+#endif

@@ -42,13 +42,30 @@ static void add_nodes(struct host *host, const char *line, const char *end, int6
 	}
 }
 
+/*
+ * Is it a mapping of QEMU's program, of a library or of what these read? Its pages are not the VM's: they lie on the
+ * node of who read the file first, maybe long ago. Memory of a guest in a file is never in such a directory.
+ */
+static bool is_program(const char *line, const char *end)
+{
+	static const char *const directories[] = {"/usr/", "/lib",   "/bin/",	    "/sbin/",
+						  "/opt/", "/snap/", "/nix/store/", "/gnu/store/"};
+	static const char key[] = " file=";
+	const char *file = memmem(line, (size_t)(end - line), key, strlen(key));
+
+	for (size_t i = 0; file && i < ARRAY_SIZE(directories); i++)
+		if (text_starts(file + strlen(key), directories[i]))
+			return true;
+	return false;
+}
+
 /* One mapping: "7f... default file=... huge dirty=8 N0=4 N1=4 kernelpagesize_kB=2048". */
 static void add_mapping(struct host *host, struct vm *vm, const char *line, const char *end)
 {
 	bool huge = memmem(line, (size_t)(end - line), " huge", strlen(" huge")) != NULL;
 	int64_t page_kib = number_behind(line, end, " kernelpagesize_kB=", 4);
 
-	if (page_kib <= 0 || page_kib > GIB_KIB)
+	if (page_kib <= 0 || page_kib > GIB_KIB || is_program(line, end))
 		return;
 	add_nodes(host, line, end, page_kib, vm->node_kib);
 	if (huge)

@@ -111,7 +111,9 @@ static void test_libvirt(void **state)
 	tree_write(tree, "/proc/1000/numa_maps",
 		   "55d0 default heap anon=3 dirty=3 N0=3 kernelpagesize_kB=4\n"
 		   "7f00 bind:0 file=/dev/hugepages/x huge dirty=512 N0=512 N7=1 kernelpagesize_kB=2048\n"
-		   "7f01 default file=/lib/x.so\n");
+		   "7f01 default file=/lib/x.so\n"
+		   "7f02 default file=/usr/bin/qemu-system-x86_64 mapped=40 active=0 N0=30 N1=10 kernelpagesize_kB=4\n"
+		   "7f03 default file=/usr/lib/x86_64-linux-gnu/libc.so.6 anon=2 dirty=2 N0=2 kernelpagesize_kB=4\n");
 	struct found found = find(tree);
 
 	assert_int_equal(found.count, 1);

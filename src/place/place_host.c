@@ -114,7 +114,7 @@ static int64_t *pages_now(const struct place_shape *shape, const struct place_re
 {
 	int64_t *pages = ARENA_ARRAY(shape->arena, (size_t)shape->node_count, int64_t);
 	int64_t size_kib = shape->page_kib[vm->now_page_size];
-	bool as_is = shape->wishes->what_if.nps == 0 && !shape->wishes->what_if.l3_as_numa;
+	bool as_is = shape_as_is(shape);
 
 	for (int os = 0; request->memory_now_kib && as_is && os < shape->os_node_count; os++) {
 		if (shape->os_nodes[os].base >= 0)
@@ -129,7 +129,7 @@ static int64_t *pages_now(const struct place_shape *shape, const struct place_re
 static void give_back(struct place_shape *shape, const struct place_request *request, const struct place_vm *vm)
 {
 	int size = vm->now_page_size;
-	bool as_is = shape->wishes->what_if.nps == 0 && !shape->wishes->what_if.l3_as_numa;
+	bool as_is = shape_as_is(shape);
 
 	for (int node = 0; vm->memory_kib > 0 && node < shape->node_count; node++) {
 		int64_t *free = &shape->nodes[node].free_pages[size];

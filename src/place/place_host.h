@@ -74,6 +74,7 @@ struct place_vm_plan {
 	struct cpuset service;	     /* for emulator, I/O and vhost threads: the reserve of its nodes */
 	struct cpuset os_nodes;	     /* of its memory */
 	const int64_t *memory_kib;   /* by OS node, topology.node_count entries (what-if: node_count of the plan) */
+	bool memory_stays;	     /* it is not moved, wherever it is */
 	int64_t page_kib;	     /* 4 for ordinary pages */
 	/* What the guest should be shown. dies x cores x threads per socket; a socket per node when there is more than
 	 * one. l3_even: its L3 groups are equal, so dies can show them; else one flat L3 per socket. Where product

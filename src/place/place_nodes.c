@@ -13,6 +13,11 @@ enum {
 	HOST_KEEPS_PERCENT = 6, /* of each node's memory: kernel, QEMU itself, page cache */
 };
 
+bool shape_as_is(const struct place_shape *shape)
+{
+	return shape->wishes->what_if.nps == 0 && !shape->wishes->what_if.l3_as_numa;
+}
+
 int shape_page_size(int64_t page_kib)
 {
 	const int64_t sizes[PLACE_PAGE_SIZES] = {4, 2048, 1048576};

@@ -153,6 +153,36 @@ static void begin_memory(struct planning *planning)
 	}
 }
 
+/*
+ * Memory that stays where it is. A node that the VM has no CPU on, and less than a tenth of its memory, holds stray
+ * pages of QEMU's own: those are no reason to let a guest's memory be there. What it has not touched yet comes to the
+ * nodes of its CPUs, by their number.
+ */
+static void keep_memory(const struct place_shape *shape, const struct place_vm_plan *plan, int64_t *memory_kib)
+{
+	enum { STRAY_PART = 10 };
+	const struct place_request *request = plan->request;
+	int64_t rest = request->memory_kib;
+	int cpus = 0, cpus_seen = 0;
+
+	for (int os = 0; os < shape->os_node_count; os++) {
+		struct cpuset here = cpuset_and(&plan->cpus, &shape->os_nodes[os].cpus);
+		int64_t now = request->memory_now_kib[os];
+
+		if (!cpuset_empty(&here) || now >= request->memory_kib / STRAY_PART)
+			memory_kib[os] = now;
+		rest -= memory_kib[os];
+		cpus += cpuset_count(&here);
+	}
+	for (int os = 0; os < shape->os_node_count && rest > 0; os++) {
+		struct cpuset here = cpuset_and(&plan->cpus, &shape->os_nodes[os].cpus);
+		int64_t before = cpus ? rest * cpus_seen / cpus : 0;
+
+		cpus_seen += cpuset_count(&here);
+		memory_kib[os] += cpus ? rest * cpus_seen / cpus - before : 0;
+	}
+}
+
 static void give_memory(struct planning *planning, int item, struct place_vm_plan *plan, int64_t share, int64_t of)
 {
 	struct place_shape *shape = planning->shape;
@@ -161,9 +191,10 @@ static void give_memory(struct planning *planning, int item, struct place_vm_pla
 	bool stays = planning->vms[item].right == PLACE_KEEP || planning->vms[item].right == PLACE_REPIN;
 
 	plan->memory_kib = memory_kib;
+	plan->memory_stays = stays;
 	plan->page_kib = result->page_size >= 0 ? shape->page_kib[result->page_size] : 0;
-	for (int os = 0; stays && plan->request->memory_now_kib && os < shape->os_node_count; os++)
-		memory_kib[os] = plan->request->memory_now_kib[os];
+	if (stays && plan->request->memory_now_kib && shape_as_is(shape))
+		keep_memory(shape, plan, memory_kib);
 	for (int node = 0; !stays && result->page_size >= 0 && node < shape->node_count; node++) {
 		int64_t pages = (result->pages[node] * share + of - 1) / MAX_OF(of, 1);
 

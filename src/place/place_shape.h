@@ -64,6 +64,9 @@ void shape_choose_reserve(struct place_shape *shape, const struct cpuset *taken)
 /* Count free and kept cores of each CCX, after reserve and kept are marked. */
 void shape_count_cores(struct place_shape *shape);
 
+/* Is planned on the host's nodes as they are? Then those of its topology are the shape's. */
+bool shape_as_is(const struct place_shape *shape);
+
 /* The index of a page size in page_kib: 4, 2048, 1048576; -1 for others. */
 int shape_page_size(int64_t page_kib);
 

@@ -118,6 +118,10 @@ int place_request_of_vm(struct arena *arena, const struct host *host, const stru
 	(void)arena;
 	if (vm->vcpu_max < 1)
 		return err_set(err, EINVAL, vm->path, "the number of vCPUs of %s is not known", request.name);
+	/* In hugepages are the guest's memory and nothing else, QEMU's own is in others. */
+	for (int i = 0; request.page_kib > 4 && vm->node_huge_kib && i < host->topology.node_count; i++)
+		if (vm->node_huge_kib[i] > 0)
+			request.memory_now_kib = vm->node_huge_kib;
 	if (right != PLACE_NEW && !place_vm_has_place(vm, &request.cpus_now))
 		request.right = PLACE_NEW;
 	/* It has no place, but pages that it gives back. */

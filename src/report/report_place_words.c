@@ -169,7 +169,7 @@ int64_t report_place_moved_kib(const struct report_place *place, int index)
 	/* Of VMs that hold whole cores the plan knows; one that floats is new to it. */
 	if (plan->vms[index].result->moved_kib > 0)
 		return plan->vms[index].result->moved_kib;
-	if (!shown->vm || shown->vm->state != VM_STATE_RUNNING || !shown->memory_kib)
+	if (!shown->vm || shown->vm->state != VM_STATE_RUNNING || !shown->memory_kib || plan->vms[index].memory_stays)
 		return 0;
 	if (!shown->vm->node_kib)
 		return plan->vms[index].request->right == PLACE_REPIN ? 0 : -1;

@@ -308,6 +308,54 @@ static void test_existing(void **state)
 	tree_free(tree);
 }
 
+/* What stays is where it is, but for stray pages of QEMU's; what is not touched yet comes to its CPUs. */
+static void test_existing_memory(void **state)
+{
+	static const struct machine machine = {1, 2, 2, 4, 2, .family = ZEN3, .model = MILAN};
+	static const struct {
+		int64_t now_kib[2];
+		const char *cpus, *nodes;
+		int64_t kib[2];
+	} cases[] = {
+	    {{GIB, 0}, "0,4", "0", {GIB, 0}},		{{GIB, 4}, "0,4", "0", {GIB, 0}},
+	    {{4, GIB / 10 - 1}, "0,4", "0", {GIB, 0}},	{{GIB / 2, GIB / 4}, "0,4", "0-1", {GIB * 3 / 4, GIB / 4}},
+	    {{0, GIB}, "0,4", "1", {0, GIB}},		{{GIB + 100, 0}, "0,4", "0", {GIB + 100, 0}},
+	    {{0, 0}, "0,8", "0-1", {GIB / 2, GIB / 2}},
+	};
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	struct tree *tree = machine_tree(&machine);
+	struct place_wishes wishes = no_reserve();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct place_request request = {.name = "old",
+						.vcpus = 2,
+						.memory_kib = GIB,
+						.smt = PLACE_SMT_ISOLATED,
+						.right = PLACE_REPIN,
+						.cpus_now = set_of(cases[i].cpus),
+						.memory_now_kib = cases[i].now_kib};
+		const struct place_plan *made = plan(arena, tree, &request, 1, &wishes);
+
+		assert_true(made->vms[0].memory_stays);
+		assert_set(&made->vms[0].os_nodes, cases[i].nodes);
+		assert_int_equal(made->vms[0].memory_kib[0], cases[i].kib[0]);
+		assert_int_equal(made->vms[0].memory_kib[1], cases[i].kib[1]);
+	}
+	/* As it would be with one node: there is no such node of what it has now. */
+	struct place_request request = {.name = "old",
+					.vcpus = 2,
+					.memory_kib = GIB,
+					.smt = PLACE_SMT_ISOLATED,
+					.right = PLACE_REPIN,
+					.cpus_now = set_of("0,4"),
+					.memory_now_kib = cases[0].now_kib};
+
+	wishes.what_if.l3_as_numa = true;
+	assert_int_equal(plan(arena, tree, &request, 1, &wishes)->os_node_count, 4);
+	tree_free(tree);
+}
+
 static void test_pools(void **state)
 {
 	static const struct machine machine = {1, 2, 2, 4, 2, .family = ZEN3, .model = MILAN};
@@ -393,6 +441,7 @@ int main(void)
 	    cmocka_unit_test(test_what_if),
 	    cmocka_unit_test(test_reserve),
 	    cmocka_unit_test(test_existing),
+	    cmocka_unit_test(test_existing_memory),
 	    cmocka_unit_test(test_pools),
 	    cmocka_unit_test(test_x3d),
 	    cmocka_unit_test(test_refusals),

@@ -128,6 +128,7 @@ int cmd_place(struct cli *cli);
 int cmd_set(struct cli *cli);
 int cmd_show(struct cli *cli);
 int cmd_status(struct cli *cli);
+int cmd_study(struct cli *cli);
 int cmd_undo(struct cli *cli);
 
 #endif

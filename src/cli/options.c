@@ -81,6 +81,7 @@ static const enum cli_option_id set_options[] = {CHANGE_OPTIONS, 0};
 static const enum cli_option_id knobs_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id confirm_options[] = {OPTION_WAIT, OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id undo_options[] = {OPTION_EVERY, OPTION_ROOT, OPTION_JSON, 0};
+static const enum cli_option_id study_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id status_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 
 #define CODES_USUAL "0 fine, 1 findings, 2 usage, 3 could not"
@@ -129,6 +130,11 @@ const struct cli_command cli_commands[] = {
      "to do, does no other unit fail than before, do the VMs run that start with the host. If all is well, the words "
      "become part of the default line; otherwise the next boot has the old one.",
      confirm_options, cmd_confirm, "0 confirmed, 1 not confirmed, 2 usage, 3 could not"},
+    {"study", "check FILE", "measure many configurations by a plan, and choose",
+     "Reads a study: workloads, factors with their levels, and what is sought. `study check` says what it will do, how "
+     "often it switches and boots, and what cannot be done on this machine; nothing is touched. Exit code 1 when the "
+     "study cannot be done here.",
+     study_options, cmd_study, CODES_USUAL},
     {"undo", "[ID]", "put back what was changed",
      "Puts back the newest change, the change ID or --all, after a crash or a reboot too. What someone else has set "
      "since is left alone and told.",

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns `hvtune study`: what its first word asks for. */
+#include <errno.h>
+
+#include "change.h"
+#include "lint_file.h"
+#include "report.h"
+#include "report_study.h"
+#include "text.h"
+
+/* Read the study file; 0, or an exit code after all its mistakes are printed. */
+static int read_study(struct arena *arena, const char *path, struct study **ret)
+{
+	const char *shown = text_equal(path, "-") ? "standard input" : path;
+	struct study_mistakes mistakes = {0};
+	struct err err = {0};
+	const char *text;
+
+	if (lint_file_read(arena, path, &text, &err) < 0)
+		return cli_fail(&err);
+	if (study_read(arena, shown, text, strlen(text), ret, &mistakes) == 0)
+		return 0;
+	report_study_mistakes(stderr, &mistakes);
+	return EXIT_USAGE;
+}
+
+static int check(struct cli *cli)
+{
+	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
+	struct study_checked checked;
+	struct study_matrix matrix;
+	struct study *study = NULL;
+	int r;
+
+	if (cli->argument_count != 2)
+		return cli_usage(cli, "study check takes one FILE");
+	r = change_open(cli, &machine);
+	if (r == 0)
+		r = read_study(machine.arena, cli->arguments[1], &study);
+	if (r)
+		return r;
+	study_matrix_make(machine.arena, study, &matrix);
+	study_check(&machine, &matrix, &checked);
+	if (cli_given(cli, OPTION_JSON)) {
+		json_t *json = report_json_start("study check", NULL);
+
+		report_study_check_json(json, &matrix, &checked);
+		(void)report_json_print(stdout, json);
+	} else {
+		report_study_check(&cli->out, machine.arena, &matrix, &checked);
+	}
+	return checked.possible ? EXIT_FINE : EXIT_FINDINGS;
+}
+
+static const struct {
+	const char *word;
+	int (*run)(struct cli *cli);
+} verbs[] = {
+    {"check", check},
+};
+
+int cmd_study(struct cli *cli)
+{
+	if (!cli->argument_count)
+		return cli_usage(cli, "study needs to be told what to do: check");
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		if (text_equal(verbs[i].word, cli->arguments[0]))
+			return verbs[i].run(cli);
+	return cli_usage(cli, "study does not know \"%s\"; it does: check", cli->arguments[0]);
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns planning every level and pair of levels on a machine. */
+#include <errno.h>
+#include <unistd.h>
+
+#include "study_check.h"
+#include "text.h"
+
+struct checking {
+	struct knob_machine *machine;
+	const struct study *study;
+	struct study_checked *result;
+	size_t room;
+};
+
+bool study_problem_blocks(enum study_problem_kind kind)
+{
+	return kind == STUDY_LEVEL_REFUSED || kind == STUDY_PAIR_REFUSED || kind == STUDY_WORKLOAD;
+}
+
+static void add_problem(struct checking *checking, enum study_problem_kind kind, unsigned line, const char *what,
+			const char *why)
+{
+	struct study_checked *result = checking->result;
+
+	if (result->count == checking->room) {
+		size_t room = checking->room ? 2 * checking->room : 16;
+		struct study_problem *problems = ARENA_ARRAY(checking->machine->arena, room, struct study_problem);
+
+		if (result->count)
+			memcpy(problems, result->problems, result->count * sizeof(*problems));
+		result->problems = problems;
+		checking->room = room;
+	}
+	result->problems[result->count++] =
+	    (struct study_problem){.kind = kind, .line = line, .what = what, .why = why};
+	if (study_problem_blocks(kind))
+		result->possible = false;
+}
+
+/* Plan the asks of one or two levels. `b` may be NULL. */
+static int plan_levels(struct checking *checking, const struct study_level *a, const struct study_level *b,
+		       struct knob_plan *ret, struct err *err)
+{
+	size_t count = a->ask_count + (b ? b->ask_count : 0);
+	struct knob_ask *asks = ARENA_ARRAY(checking->machine->arena, count + 1, struct knob_ask);
+
+	if (a->ask_count)
+		memcpy(asks, a->asks, a->ask_count * sizeof(*asks));
+	if (b && b->ask_count)
+		memcpy(asks + a->ask_count, b->asks, b->ask_count * sizeof(*asks));
+	return knob_plan_make(checking->machine, asks, count, ret, err);
+}
+
+static const char *level_name(struct checking *checking, size_t factor, size_t level)
+{
+	return arena_printf(checking->machine->arena, "%s=%s", checking->study->factors[factor].name,
+			    checking->study->factors[factor].levels[level].name);
+}
+
+/* Is there a knob among the level's that another one makes appear? */
+static bool may_appear(const struct study_level *level)
+{
+	for (size_t i = 0; i < level->ask_count; i++) {
+		const struct knob *knob = knob_find(level->asks[i].name);
+
+		if (knob && knob->appears)
+			return true;
+	}
+	return false;
+}
+
+static bool has_boot_factor(const struct study *study)
+{
+	for (size_t i = 0; i < study->factor_count; i++)
+		if (study->factors[i].cost >= STUDY_HOST_BOOT)
+			return true;
+	return false;
+}
+
+static const char *why_of(struct checking *checking, const struct err *err)
+{
+	struct arena *arena = checking->machine->arena;
+
+	return *err->hint ? arena_printf(arena, "%s: %s (%s)", err->where, err->what, err->hint)
+			  : arena_printf(arena, "%s: %s", err->where, err->what);
+}
+
+/* A level that is refused by itself may be fine beside one of another factor: EPP beside governor powersave. */
+static bool is_possible_beside(struct checking *checking, size_t factor, const struct study_level *level)
+{
+	for (size_t f = 0; f < checking->study->factor_count; f++)
+		for (size_t l = 0; f != factor && l < checking->study->factors[f].level_count; l++) {
+			struct knob_plan plan;
+			struct err err = {0};
+
+			if (plan_levels(checking, level, &checking->study->factors[f].levels[l], &plan, &err) == 0)
+				return true;
+		}
+	return false;
+}
+
+/* How a level can be set. */
+enum possible { NOT_AT_ALL, BESIDE_SOME, BY_ITSELF };
+
+static void check_levels(struct checking *checking, enum possible **ret)
+{
+	const struct study *study = checking->study;
+
+	for (size_t f = 0; f < study->factor_count; f++) {
+		ret[f] = ARENA_ARRAY(checking->machine->arena, study->factors[f].level_count, enum possible);
+		for (size_t l = 0; l < study->factors[f].level_count; l++) {
+			const struct study_level *level = &study->factors[f].levels[l];
+			struct knob_plan plan = {0};
+			struct err err = {0};
+			int r = plan_levels(checking, level, NULL, &plan, &err);
+
+			if (r == 0)
+				ret[f][l] = BY_ITSELF;
+			else if (is_possible_beside(checking, f, level))
+				ret[f][l] = BESIDE_SOME;
+			if (r == 0 && plan.hole)
+				add_problem(
+				    checking, STUDY_RISK, level->line, level_name(checking, f, l),
+				    arena_printf(checking->machine->arena, "%s opens a security hole", plan.hole));
+			if (ret[f][l] != NOT_AT_ALL)
+				continue;
+			if (may_appear(level) && has_boot_factor(study))
+				add_problem(checking, STUDY_LEVEL_LATER, level->line, level_name(checking, f, l),
+					    why_of(checking, &err));
+			else
+				add_problem(checking, STUDY_LEVEL_REFUSED, level->line, level_name(checking, f, l),
+					    why_of(checking, &err));
+		}
+	}
+}
+
+/* Do all configurations with both levels fall under "never"? Then they do not meet. */
+static bool is_pair_forbidden(const struct study *study, size_t f, size_t i, size_t g, size_t j)
+{
+	for (size_t n = 0; n < study->forbid_count; n++) {
+		const struct study_forbid *forbid = &study->forbids[n];
+		bool whole = true;
+
+		for (size_t k = 0; k < forbid->count && whole; k++)
+			whole = (forbid->factors[k] == f && forbid->levels[k] == i) ||
+				(forbid->factors[k] == g && forbid->levels[k] == j);
+		if (whole)
+			return true;
+	}
+	return false;
+}
+
+static void check_pair(struct checking *checking, size_t f, size_t i, size_t g, size_t j)
+{
+	const struct study *study = checking->study;
+	const struct study_level *a = &study->factors[f].levels[i], *b = &study->factors[g].levels[j];
+	struct knob_plan plan;
+	struct err err = {0};
+
+	if (!a->ask_count || !b->ask_count || is_pair_forbidden(study, f, i, g, j))
+		return;
+	if (plan_levels(checking, a, b, &plan, &err) == 0)
+		return;
+	add_problem(checking, STUDY_PAIR_REFUSED, MAX_OF(a->line, b->line),
+		    arena_printf(checking->machine->arena, "%s with %s", level_name(checking, f, i),
+				 level_name(checking, g, j)),
+		    arena_printf(checking->machine->arena, "%s; if they are not to meet: never: [{%s: %s, %s: %s}]",
+				 why_of(checking, &err), study->factors[f].name, a->name, study->factors[g].name,
+				 b->name));
+}
+
+static void check_pairs(struct checking *checking, enum possible *const *possible)
+{
+	const struct study *study = checking->study;
+
+	for (size_t f = 1; f < study->factor_count; f++)
+		for (size_t g = 0; g < f; g++) {
+			size_t count = study->factors[g].level_count;
+
+			/* What is asked for after a boot is not what the machine is now. */
+			if ((study->factors[f].cost >= STUDY_HOST_BOOT) != (study->factors[g].cost >= STUDY_HOST_BOOT))
+				continue;
+			for (size_t n = 0; n < study->factors[f].level_count * count; n++) {
+				/* What is refused in any company was said already. */
+				if (possible[f][n / count] != NOT_AT_ALL && possible[g][n % count] != NOT_AT_ALL)
+					check_pair(checking, f, n / count, g, n % count);
+			}
+		}
+}
+
+/* The first word of a command that is executed as it stands must be a program. */
+static bool is_program(const struct study_command *command)
+{
+	const char *path = getenv("PATH");
+	char at[4096];
+
+	if (!command->line || command->shell)
+		return true;
+	if (strchr(command->words[0], '/'))
+		return access(command->words[0], X_OK) == 0;
+	while (path && *path) {
+		size_t length = strcspn(path, ":");
+
+		if (snprintf(at, sizeof(at), "%.*s/%s", (int)length, path, command->words[0]) < (int)sizeof(at) &&
+		    access(at, X_OK) == 0)
+			return true;
+		path += length + (path[length] == ':');
+	}
+	return false;
+}
+
+static void check_workloads(struct checking *checking)
+{
+	const struct study *study = checking->study;
+
+	for (size_t i = 0; i < study->workload_count; i++) {
+		const struct study_workload *workload = &study->workloads[i];
+
+		/* What runs in a VM is there, not here. */
+		if (workload->on || !sys_writer_is_live(checking->machine->writer))
+			continue;
+		if (!is_program(&workload->run))
+			add_problem(checking, STUDY_WORKLOAD, workload->line, workload->name,
+				    arena_printf(checking->machine->arena, "there is no program \"%s\"",
+						 workload->run.words[0]));
+		if (workload->directory && access(workload->directory, X_OK) < 0)
+			add_problem(checking, STUDY_WORKLOAD, workload->line, workload->name,
+				    arena_printf(checking->machine->arena, "directory %s: %s", workload->directory,
+						 sys_reason(errno)));
+	}
+}
+
+static int by_line(const void *a, const void *b)
+{
+	const struct study_problem *x = a, *y = b;
+
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+void study_check(struct knob_machine *machine, const struct study_matrix *matrix, struct study_checked *ret)
+{
+	struct checking checking = {.machine = machine, .study = matrix->study, .result = ret};
+	enum possible **possible = ARENA_ARRAY(machine->arena, matrix->study->factor_count + 1, enum possible *);
+
+	*ret = (struct study_checked){.possible = true};
+	check_levels(&checking, possible);
+	check_pairs(&checking, possible);
+	check_workloads(&checking);
+	if (ret->count)
+		qsort(ret->problems, ret->count, sizeof(*ret->problems), by_line);
+}
+
+void study_count_switches(const struct study_matrix *matrix, struct study_switches *ret)
+{
+	size_t at = matrix->baseline;
+
+	*ret = (struct study_switches){0};
+	for (size_t i = 0; i < matrix->count; i++) {
+		int cost = study_switch_cost(matrix, at, i);
+
+		if (cost >= 0)
+			ret->count[cost]++;
+		at = i;
+	}
+	int cost = matrix->count ? study_switch_cost(matrix, at, matrix->baseline) : -1;
+
+	if (cost >= 0)
+		ret->count[cost]++;
+}

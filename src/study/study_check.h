@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns what a study meets on a machine, before anything is touched: levels that cannot be set here, levels that cannot
+ * meet, what needs a boot before it can be said, and how many switches of each kind the designs take.
+ */
+#ifndef HVTUNE_STUDY_CHECK_H
+#define HVTUNE_STUDY_CHECK_H
+
+#include "knob_plan.h"
+#include "study_matrix.h"
+
+enum study_problem_kind {
+	STUDY_LEVEL_REFUSED, /* cannot be set here, with no level of another factor */
+	STUDY_PAIR_REFUSED,  /* two levels that can be set, and not together; "never" is missing */
+	STUDY_LEVEL_LATER,   /* it appears after the boot that another factor makes; cannot be said now */
+	STUDY_WORKLOAD,	     /* its program or directory is not there */
+	STUDY_RISK,	     /* opens a security hole while it is in force; the study asks for consent */
+};
+
+struct study_problem {
+	enum study_problem_kind kind;
+	unsigned line;	  /* of the study file */
+	const char *what; /* "driver=passive", "driver=passive with epp=power" */
+	const char *why;  /* one sentence */
+};
+
+struct study_checked {
+	struct study_problem *problems;
+	size_t count;
+	bool possible; /* no problem is in the way */
+};
+
+/*
+ * Look at every level, and every pair of levels of two factors, by planning it. The machine is only read. Problems in
+ * the order of the file's lines; texts live in the machine's arena.
+ */
+void study_check(struct knob_machine *machine, const struct study_matrix *matrix, struct study_checked *ret);
+
+/* Does the problem keep the study from running? */
+bool study_problem_blocks(enum study_problem_kind kind);
+
+/* Switches that visiting all configurations once takes, by cost; from the baseline and back. */
+struct study_switches {
+	size_t count[STUDY_COSTS];
+};
+
+void study_count_switches(const struct study_matrix *matrix, struct study_switches *ret);
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns the factors of a study file: their levels, what a change of level costs, and which levels must not meet. */
+#include <errno.h>
+
+#include "study_reader.h"
+#include "text.h"
+
+static const struct {
+	const char *name;
+	double seconds;
+} costs[] = {
+    /* Methods 3.1: run time 15 s, guest restart 45 s, host boot 6 min with settling. A person: their own time. */
+    [STUDY_LIVE] = {"live", 15},
+    [STUDY_VM_RESTART] = {"vm-restart", 45},
+    [STUDY_GUEST_BOOT] = {"guest-boot", 45},
+    [STUDY_HOST_BOOT] = {"host-boot", 360},
+    [STUDY_PERSON] = {"person", 900},
+};
+
+const char *study_cost_name(enum study_cost cost)
+{
+	return costs[cost].name;
+}
+
+double study_cost_seconds(enum study_cost cost)
+{
+	return costs[cost].seconds;
+}
+
+static void read_cost(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	const char *names[STUDY_COSTS];
+
+	for (size_t i = 0; i < STUDY_COSTS; i++)
+		names[i] = costs[i].name;
+	int at = study_choice(reader, node, names, STUDY_COSTS, "a cost of changing a level");
+
+	if (at >= 0)
+		*(enum study_cost *)into = (enum study_cost)at;
+}
+
+/* What setting the knob takes until it acts. */
+static enum study_cost cost_of_knob(const struct knob *knob)
+{
+	static const enum study_cost by_scope[] = {
+	    [KNOB_RUNTIME] = STUDY_LIVE,     [KNOB_CONFIG] = STUDY_LIVE, [KNOB_BOOT] = STUDY_HOST_BOOT,
+	    [KNOB_MODULE] = STUDY_HOST_BOOT, [KNOB_VM] = STUDY_LIVE,	 [KNOB_GUEST] = STUDY_GUEST_BOOT,
+	};
+
+	/* What a definition says acts when the VM is started. */
+	if (knob->scope == KNOB_CONFIG && text_starts(knob->name, "vm."))
+		return STUDY_VM_RESTART;
+	if (knob->after && strstr(knob->after, "reboot"))
+		return STUDY_HOST_BOOT;
+	return by_scope[knob->scope];
+}
+
+static void refuse_knob(struct study_reader *reader, const struct study_node *node, const char *name)
+{
+	const char **names;
+	size_t count = 0;
+
+	while (knob_at(count))
+		count++;
+	names = ARENA_ARRAY(reader->arena, count, const char *);
+	for (size_t i = 0; i < count; i++)
+		names[i] = knob_at(i)->name;
+	study_mistake(reader, node, "there is no knob \"%s\"%s", name, study_near(reader, name, names, count));
+	study_advice(reader, "`hvtune knobs` lists all");
+}
+
+/* KNOB or KNOB@WHERE with its value as an ask of the level; the factor's cost rises to what the knob takes. */
+static void add_ask(struct study_reader *reader, struct study_factor *factor, struct study_level *level,
+		    const char *knob_text, const struct study_node *knob_node, const struct study_node *value)
+{
+	const char *text = study_scalar(reader, value, "a value of the knob");
+	const struct knob *knob;
+	struct knob_ask ask;
+	struct err err = {0};
+
+	if (!text)
+		return;
+	const char *name = arena_strndup(reader->arena, knob_text, strcspn(knob_text, "@="));
+
+	knob = knob_find(name);
+	if (!knob) {
+		refuse_knob(reader, knob_node, name);
+		return;
+	}
+	if (knob_ask_parse(reader->arena, arena_printf(reader->arena, "%s=%s", knob_text, text), &ask, &err) < 0) {
+		study_mistake(reader, knob_node, "%s: %s", err.where, err.what);
+		return;
+	}
+	factor->cost = MAX_OF(factor->cost, cost_of_knob(knob));
+	level->asks[level->ask_count++] = ask;
+}
+
+static void read_set(struct study_reader *reader, struct study_factor *factor, struct study_level *level,
+		     const struct study_node *node)
+{
+	if (node->kind != STUDY_MAP || !node->item_count) {
+		study_mistake(reader, node, "\"set\" holds knobs with their values, \"governor: powersave\"");
+		return;
+	}
+	level->asks = ARENA_ARRAY(reader->arena, node->item_count, struct knob_ask);
+	for (size_t i = 0; i < node->item_count; i++)
+		add_ask(reader, factor, level, node->keys[i]->text, node->keys[i], node->items[i]);
+}
+
+/* A level with keys: what it sets, and its hooks. */
+static void read_level_keys(struct study_reader *reader, struct study_factor *factor, struct study_level *level,
+			    const struct study_node *node)
+{
+	static const struct study_field fields[] = {
+	    {"set", NULL, 0, false},
+	    {"run", study_read_command, offsetof(struct study_level, run), false},
+	    {"undo", study_read_command, offsetof(struct study_level, undo), false},
+	};
+	const struct study_node *set = study_node_get(node, "set", NULL);
+
+	if (!study_read_fields(reader, node, fields, ARRAY_SIZE(fields), level, "a level"))
+		return;
+	if (set)
+		read_set(reader, factor, level, set);
+	if (level->run.line && !level->undo.line)
+		study_mistake(reader, node, "level \"%s\" runs a command and has no \"undo\" to take it back",
+			      level->name);
+	if (!set && !level->run.line)
+		study_mistake(reader, node, "level \"%s\" neither sets a knob nor runs a command", level->name);
+}
+
+/* levels: [a, b] of a knob, or of what a person changes; or names with keys. */
+static void read_levels(struct study_reader *reader, struct study_factor *factor, const struct study_node *knob,
+			const struct study_node *node)
+{
+	bool named = node->kind == STUDY_MAP;
+
+	if (node->kind == STUDY_SCALAR || node->item_count < 2) {
+		study_mistake(reader, node, "factor \"%s\" needs at least two levels", factor->name);
+		return;
+	}
+	if (node->item_count > STUDY_MOST_LEVELS) {
+		study_mistake(reader, node, "%zu levels; a factor has at most %d", node->item_count, STUDY_MOST_LEVELS);
+		return;
+	}
+	if (!named && !knob && !factor->ask) {
+		study_mistake(reader, node,
+			      "factor \"%s\" has values and says not of what: \"knob\", or \"ask\" for a person",
+			      factor->name);
+		return;
+	}
+	if (named && knob) {
+		study_mistake(reader, node, "levels of a knob are a list of its values; named levels say \"set\"");
+		return;
+	}
+	factor->levels = ARENA_ARRAY(reader->arena, node->item_count, struct study_level);
+	factor->level_count = node->item_count;
+	for (size_t i = 0; i < node->item_count; i++) {
+		struct study_level *level = &factor->levels[i];
+		const struct study_node *name = named ? node->keys[i] : node->items[i];
+
+		level->line = name->line;
+		level->name = study_scalar(reader, name, "a level");
+		if (!level->name)
+			level->name = "?";
+		for (size_t j = 0; j < i; j++)
+			if (text_equal(factor->levels[j].name, level->name))
+				study_mistake(reader, name, "level \"%s\" is there twice", level->name);
+		if (named) {
+			read_level_keys(reader, factor, level, node->items[i]);
+		} else if (knob && knob->kind == STUDY_SCALAR) {
+			level->asks = ARENA_NEW(reader->arena, struct knob_ask);
+			add_ask(reader, factor, level, knob->text, knob, name);
+		}
+	}
+}
+
+static void find_order(struct study_factor *factor)
+{
+	int64_t last = 0, number;
+	int direction = 0;
+
+	for (size_t i = 0; i < factor->level_count; i++) {
+		if (text_size(factor->levels[i].name, &number) < 0)
+			return;
+		if (i) {
+			int now = number > last ? 1 : -1;
+
+			if (number == last || (direction && now != direction))
+				return;
+			direction = now;
+		}
+		last = number;
+	}
+	factor->ordered = factor->level_count > 2;
+}
+
+static void read_factor(struct study_reader *reader, const struct study_node *node, struct study_factor *factor)
+{
+	enum study_cost least = STUDY_LIVE;
+	static const struct study_field fields[] = {
+	    {"levels", NULL, 0, true},
+	    {"knob", NULL, 0, false},
+	    {"ask", study_read_text, offsetof(struct study_factor, ask), false},
+	    {"needs", NULL, 0, false},
+	};
+	const struct study_node *levels = study_node_get(node, "levels", NULL);
+	const struct study_node *knob = study_node_get(node, "knob", NULL);
+	const struct study_node *needs = study_node_get(node, "needs", NULL);
+
+	factor->line = node->line;
+	if (!study_read_fields(reader, node, fields, ARRAY_SIZE(fields), factor, "a factor") || !levels)
+		return;
+	if (needs)
+		read_cost(reader, needs, &least);
+	if (factor->ask && !strstr(factor->ask, "{level}"))
+		study_mistake(reader, study_node_get(node, "ask", NULL),
+			      "what a person is asked to do must say {level} where the level stands");
+	if (factor->ask && knob)
+		study_mistake(reader, knob, "factor \"%s\" is set by a knob or by a person, not both", factor->name);
+	if (knob && !study_scalar(reader, knob, "the name of a knob"))
+		return;
+	factor->cost = factor->ask ? STUDY_PERSON : STUDY_LIVE;
+	read_levels(reader, factor, knob, levels);
+	factor->cost = MAX_OF(factor->cost, least);
+	find_order(factor);
+}
+
+void study_read_factors(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	struct study *study = reader->study;
+
+	(void)into;
+	if (node->kind != STUDY_MAP || !node->item_count) {
+		study_mistake(reader, node, "factors are names with their levels");
+		return;
+	}
+	if (node->item_count > STUDY_MOST_FACTORS) {
+		study_mistake(reader, node, "%zu factors; a study has at most %d", node->item_count,
+			      STUDY_MOST_FACTORS);
+		return;
+	}
+	study->factors = ARENA_ARRAY(reader->arena, node->item_count, struct study_factor);
+	study->factor_count = node->item_count;
+	for (size_t i = 0; i < node->item_count; i++) {
+		study->factors[i].name = "?";
+		study_read_name(reader, node->keys[i], &study->factors[i].name);
+		read_factor(reader, node->items[i], &study->factors[i]);
+	}
+}
+
+/* "factor: level" for each pair of the map; false after a mistake. */
+static bool read_pairs(struct study_reader *reader, const struct study_node *node, size_t *factors, size_t *levels)
+{
+	const struct study *study = reader->study;
+	bool fine = true;
+
+	for (size_t i = 0; i < node->item_count; i++) {
+		const char *name = node->keys[i]->text;
+		const char *word = study_scalar(reader, node->items[i], "a level");
+		const struct study_factor *factor = NULL;
+		const char *all = "";
+		bool found = false;
+
+		for (size_t j = 0; j < study->factor_count && !factor; j++)
+			if (text_equal(study->factors[j].name, name)) {
+				factor = &study->factors[j];
+				factors[i] = j;
+			}
+		if (!factor)
+			study_mistake(reader, node->keys[i], "there is no factor \"%s\" in this study", name);
+		for (size_t j = 0; factor && word && j < factor->level_count && !found; j++) {
+			all = arena_printf(reader->arena, "%s%s%s", all, j ? ", " : "", factor->levels[j].name);
+			if (text_equal(factor->levels[j].name, word)) {
+				levels[i] = j;
+				found = true;
+			}
+		}
+		if (factor && word && !found && factor->level_count) {
+			study_mistake(reader, node->items[i], "factor \"%s\" has no level \"%s\"", name, word);
+			study_advice(reader, "it has: %s", all);
+		}
+		fine = fine && found;
+	}
+	return fine;
+}
+
+void study_read_forbids(struct study_reader *reader, const struct study_node *node)
+{
+	struct study *study = reader->study;
+
+	if (node->kind != STUDY_LIST) {
+		study_mistake(reader, node, "\"never\" is a list of levels that must not meet, \"- {a: 1, b: 2}\"");
+		return;
+	}
+	study->forbids = ARENA_ARRAY(reader->arena, node->item_count + 1, struct study_forbid);
+	for (size_t i = 0; i < node->item_count; i++) {
+		const struct study_node *item = node->items[i];
+		struct study_forbid *forbid = &study->forbids[study->forbid_count];
+
+		if (item->kind != STUDY_MAP || !item->item_count) {
+			study_mistake(reader, item, "expected factors with the levels that must not meet");
+			continue;
+		}
+		*forbid = (struct study_forbid){.factors = ARENA_ARRAY(reader->arena, item->item_count, size_t),
+						.levels = ARENA_ARRAY(reader->arena, item->item_count, size_t),
+						.count = item->item_count,
+						.line = item->line};
+		if (read_pairs(reader, item, forbid->factors, forbid->levels))
+			study->forbid_count++;
+	}
+}
+
+void study_read_baseline(struct study_reader *reader, const struct study_node *node)
+{
+	struct study *study = reader->study;
+	size_t factors[STUDY_MOST_FACTORS], levels[STUDY_MOST_FACTORS];
+
+	if (node->kind != STUDY_MAP) {
+		study_mistake(reader, node, "\"baseline\" holds factors with a level each");
+		return;
+	}
+	if (node->item_count > STUDY_MOST_FACTORS || !read_pairs(reader, node, factors, levels))
+		return;
+	for (size_t i = 0; i < node->item_count; i++)
+		study->baseline[factors[i]] = levels[i];
+}

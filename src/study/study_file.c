@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns the top of a study file: its keys, what they are when they are not there, and what goes together. */
+#include <errno.h>
+
+#include "study_matrix.h"
+#include "study_reader.h"
+#include "text.h"
+
+static const char *const design_names[] = {
+    [STUDY_AUTO] = "auto", [STUDY_FULL] = "full", [STUDY_RACE] = "race", [STUDY_ONE_BY_ONE] = "one-by-one"};
+static const char *const goal_names[STUDY_GOALS] = {[STUDY_TIME] = "time",
+						    [STUDY_ENERGY] = "energy",
+						    [STUDY_LOAD_WATTS] = "load-watts",
+						    [STUDY_IDLE_WATTS] = "idle-watts"};
+
+const char *study_design_name(enum study_design design)
+{
+	return design_names[design];
+}
+
+const char *study_goal_name(enum study_goal goal)
+{
+	return goal_names[goal];
+}
+
+static void read_design(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	int at = study_choice(reader, node, design_names, ARRAY_SIZE(design_names), "a design");
+
+	if (at >= 0)
+		*(enum study_design *)into = (enum study_design)at;
+}
+
+static void read_leave(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	static const char *const names[] = {"restore", "best"};
+	int at = study_choice(reader, node, names, ARRAY_SIZE(names), "what a study can leave");
+
+	if (at >= 0)
+		*(bool *)into = at == 1;
+}
+
+/* "idle-watts", or {idle-watts: 120 W}: at most that. */
+static void read_objective(struct study_reader *reader, const struct study_node *node)
+{
+	struct study *study = reader->study;
+	const struct study_node *name = node;
+	struct study_objective objective = {.line = node->line};
+
+	if (node->kind == STUDY_MAP && node->item_count == 1)
+		name = node->keys[0];
+	int at = study_choice(reader, name, goal_names, ARRAY_SIZE(goal_names), "an objective");
+
+	if (at < 0)
+		return;
+	objective.goal = (enum study_goal)at;
+	if (name != node && (objective.goal == STUDY_TIME || objective.goal == STUDY_ENERGY))
+		study_mistake(reader, node, "only watts can be limited; %s is sought as low as it gets",
+			      goal_names[at]);
+	else if (name != node)
+		study_read_watts(reader, node->items[0], &objective.at_most);
+	for (size_t i = 0; i < study->objective_count; i++)
+		if (study->objectives[i].goal == objective.goal) {
+			study_mistake(reader, node, "objective \"%s\" is there twice", goal_names[at]);
+			return;
+		}
+	study->objectives[study->objective_count++] = objective;
+}
+
+static void read_objectives(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	struct study *study = reader->study;
+	bool sought = false;
+
+	(void)into;
+	if (node->kind == STUDY_SCALAR) {
+		read_objective(reader, node);
+	} else if (node->kind == STUDY_LIST) {
+		for (size_t i = 0; i < node->item_count; i++)
+			read_objective(reader, node->items[i]);
+	} else {
+		study_mistake(reader, node, "objectives are a list, \"[time, energy]\"");
+		return;
+	}
+	for (size_t i = 0; i < study->objective_count; i++)
+		sought = sought || study->objectives[i].at_most == 0;
+	if (study->objective_count && !sought)
+		study_mistake(reader, node, "all objectives are limits; one must be sought, as \"time\"");
+}
+
+static void read_limits(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	static const struct study_field fields[] = {
+	    {"temperature", study_read_celsius, offsetof(struct study, limits.celsius), false},
+	    {"power", study_read_watts, offsetof(struct study, limits.watts), false},
+	    {"boots", study_read_count, offsetof(struct study, limits.boots), false},
+	    {"failed-boots", study_read_count, offsetof(struct study, limits.failed_boots), false},
+	};
+
+	(void)study_read_fields(reader, node, fields, ARRAY_SIZE(fields), into, "limits");
+}
+
+static void read_runs(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	struct study *study = into;
+
+	if (node->kind != STUDY_LIST) {
+		study_read_count(reader, node, &study->runs_least);
+		study->runs_most = study->runs_least;
+		return;
+	}
+	if (node->item_count != 2) {
+		study_mistake(reader, node, "runs are one number, or the least and the most, \"[5, 16]\"");
+		return;
+	}
+	study_read_count(reader, node->items[0], &study->runs_least);
+	study_read_count(reader, node->items[1], &study->runs_most);
+	if (study->runs_least > study->runs_most)
+		study_mistake(reader, node, "the least number of runs, %u, is above the most, %u", study->runs_least,
+			      study->runs_most);
+}
+
+static void read_vms(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	const char **names = ARENA_ARRAY(reader->arena, node->item_count + 1, const char *);
+	size_t count = 0;
+
+	if (node->kind != STUDY_LIST) {
+		study_mistake(reader, node, "vms are a list of names, \"[web1]\"");
+		return;
+	}
+	for (size_t i = 0; i < node->item_count; i++) {
+		const char *name = study_scalar(reader, node->items[i], "the name of a VM");
+
+		if (name && *name)
+			names[count++] = name;
+	}
+	*(const char *const **)into = names;
+}
+
+static void read_seed(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	unsigned seed = 0;
+
+	study_read_count(reader, node, &seed);
+	*(uint64_t *)into = seed;
+}
+
+static const struct study_field fields[] = {
+    {"study", study_read_name, offsetof(struct study, name), true},
+    {"title", study_read_text, offsetof(struct study, title), false},
+    {"workloads", study_read_workloads, 0, true},
+    {"factors", study_read_factors, 0, true},
+    {"never", NULL, 0, false},
+    {"baseline", NULL, 0, false},
+    {"objectives", read_objectives, 0, false},
+    {"design", read_design, offsetof(struct study, design), false},
+    {"runs", read_runs, 0, false},
+    {"budget", study_read_duration, offsetof(struct study, budget_s), false},
+    {"confidence", study_read_share, offsetof(struct study, confidence), false},
+    {"within", study_read_share, offsetof(struct study, within), false},
+    {"limits", read_limits, 0, false},
+    {"leave", read_leave, offsetof(struct study, leave_best), false},
+    {"confirm", study_read_flag, offsetof(struct study, confirm), false},
+    {"notify", study_read_command, offsetof(struct study, notify), false},
+    {"vms", read_vms, offsetof(struct study, vms), false},
+    {"seed", read_seed, offsetof(struct study, seed), false},
+};
+
+/* Work in a VM and knobs of a VM name VMs that the study must know. */
+static void check_workloads(struct study_reader *reader, const struct study_node *root)
+{
+	const struct study *study = reader->study;
+	const struct study_node *node = study_node_get(root, "workloads", NULL);
+
+	for (size_t i = 0; i < study->workload_count; i++) {
+		const char *on = study->workloads[i].on;
+		bool known = !on;
+
+		for (size_t j = 0; study->vms[j] && !known; j++)
+			known = text_equal(study->vms[j], on);
+		if (!known) {
+			study_mistake(reader, node->items[i], "workload \"%s\" runs on \"%s\", which is not among vms",
+				      study->workloads[i].name, on);
+			study_advice(reader, "vms: [%s]", on);
+		}
+	}
+}
+
+/* The same knob in two factors: one would overwrite the other, and neither's effect could be told. */
+static void check_knobs(struct study_reader *reader, const struct study_node *root)
+{
+	const struct study *study = reader->study;
+	const struct study_node *node = study_node_get(root, "factors", NULL);
+
+	for (size_t f = 1; f < study->factor_count; f++)
+		for (size_t g = 0; g < f; g++)
+			for (size_t i = 0; i < study->factors[f].level_count; i++)
+				for (size_t j = 0; j < study->factors[g].level_count; j++) {
+					const struct study_level *a = &study->factors[f].levels[i];
+					const struct study_level *b = &study->factors[g].levels[j];
+
+					for (size_t k = 0; k < a->ask_count * b->ask_count; k++) {
+						const struct knob_ask *x = &a->asks[k / b->ask_count];
+						const struct knob_ask *y = &b->asks[k % b->ask_count];
+
+						if (!text_equal(x->name, y->name) ||
+						    (x->where && y->where && !text_equal(x->where, y->where)))
+							continue;
+						study_mistake(reader, node->items[f],
+							      "factors \"%s\" and \"%s\" both set %s",
+							      study->factors[g].name, study->factors[f].name, x->name);
+						return;
+					}
+				}
+}
+
+static void check_matrix(struct study_reader *reader, const struct study_node *root)
+{
+	const struct study *study = reader->study;
+	double product = study_product(study);
+
+	if (product > STUDY_MOST_CONFIGS)
+		study_mistake(reader, study_node_get(root, "factors", NULL),
+			      "%.0f combinations of levels; a study has at most %d", product, STUDY_MOST_CONFIGS);
+	else if (study->forbid_count && !study_is_allowed(study, study->baseline))
+		study_mistake(reader, study_node_get(root, "never", NULL), "\"never\" forbids the baseline");
+}
+
+int study_read(struct arena *arena, const char *file, const char *text, size_t length, struct study **ret,
+	       struct study_mistakes *mistakes)
+{
+	struct study *study = ARENA_NEW(arena, struct study);
+	struct study_reader reader = {.arena = arena, .file = file, .study = study, .mistakes = mistakes};
+	const struct study_node *never, *baseline;
+	struct study_node *root;
+	struct err err = {0};
+	int r = study_yaml_parse(arena, file, text, length, &root, &err);
+
+	mistakes->arena = arena;
+	if (r < 0) {
+		mistakes->items = ARENA_NEW(arena, struct err);
+		mistakes->items[0] = err;
+		mistakes->count = mistakes->room = 1;
+		return -EINVAL;
+	}
+	*study = (struct study){.file = file,
+				.confidence = .98,
+				.within = .01,
+				.runs_least = 5,
+				.runs_most = 16,
+				.confirm = true,
+				.limits = {.failed_boots = 2},
+				.seed = 1};
+	study->vms = ARENA_ARRAY(arena, 1, const char *);
+	if (study_read_fields(&reader, root, fields, ARRAY_SIZE(fields), study, "a study")) {
+		study->baseline = ARENA_ARRAY(arena, study->factor_count + 1, size_t);
+		never = study_node_get(root, "never", NULL);
+		baseline = study_node_get(root, "baseline", NULL);
+		if (baseline)
+			study_read_baseline(&reader, baseline);
+		if (never)
+			study_read_forbids(&reader, never);
+		if (!study->objective_count)
+			study->objectives[study->objective_count++] = (struct study_objective){.goal = STUDY_TIME};
+		check_workloads(&reader, root);
+		check_knobs(&reader, root);
+		if (!mistakes->count)
+			check_matrix(&reader, root);
+	}
+	if (mistakes->count)
+		return -EINVAL;
+	*ret = study;
+	return 0;
+}

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns the workloads of a study file. */
+#include <errno.h>
+#include <regex.h>
+
+#include "study_reader.h"
+#include "text.h"
+
+/* "more" or "less". */
+static void read_better(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	static const char *const names[] = {"less", "more"};
+	int at = study_choice(reader, node, names, ARRAY_SIZE(names), "a direction");
+
+	if (at >= 0)
+		*(bool *)into = at == 1;
+}
+
+struct metric_keys {
+	const char *json, *regex, *reader, *unit;
+	bool more;
+};
+
+static void check_regex(struct study_reader *reader, const struct study_node *node, const char *pattern)
+{
+	char text[160];
+	regex_t regex;
+	int r = regcomp(&regex, pattern, REG_EXTENDED | REG_NEWLINE);
+
+	if (r) {
+		(void)regerror(r, &regex, text, sizeof(text));
+		study_mistake(reader, node, "\"%s\" is no extended regular expression: %s", pattern, text);
+		return;
+	}
+	if (!regex.re_nsub)
+		study_mistake(reader, node, "\"%s\" has no group in parentheses; the first one is the value", pattern);
+	regfree(&regex);
+}
+
+static void read_metric(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	static const struct study_field fields[] = {
+	    {"json", study_read_text, offsetof(struct metric_keys, json), false},
+	    {"regex", study_read_text, offsetof(struct metric_keys, regex), false},
+	    {"reader", study_read_name, offsetof(struct metric_keys, reader), false},
+	    {"unit", study_read_text, offsetof(struct metric_keys, unit), false},
+	    {"better", read_better, offsetof(struct metric_keys, more), false},
+	};
+	struct study_metric *metric = into;
+	struct metric_keys keys = {0};
+
+	if (node->kind == STUDY_SCALAR && text_equal(node->text, "wall"))
+		return;
+	if (node->kind == STUDY_SCALAR) {
+		study_mistake(reader, node, "\"%s\" is no metric: wall, or keys (json, regex or reader)", node->text);
+		return;
+	}
+	if (!study_read_fields(reader, node, fields, ARRAY_SIZE(fields), &keys, "a metric"))
+		return;
+	if (!!keys.json + !!keys.regex + !!keys.reader != 1) {
+		study_mistake(reader, node, "a metric is found by one of json, regex and reader; %s here",
+			      keys.json || keys.regex || keys.reader ? "there are several" : "there is none");
+		return;
+	}
+	metric->line = node->line;
+	metric->kind = keys.json ? STUDY_JSON : keys.regex ? STUDY_REGEX : STUDY_READER;
+	metric->pattern = keys.json ? keys.json : keys.regex ? keys.regex : keys.reader;
+	metric->unit = keys.unit ? keys.unit : "";
+	metric->more_is_better = keys.more;
+	if (keys.json && *keys.json != '/')
+		study_mistake(reader, study_node_get(node, "json", NULL),
+			      "\"%s\" is no JSON pointer; it begins with a slash, as /end/sum/seconds", keys.json);
+	if (keys.regex)
+		check_regex(reader, study_node_get(node, "regex", NULL), keys.regex);
+	/* Whether more is better cannot be guessed, and a wrong guess would choose the worst. */
+	if (!keys.reader && !study_node_get(node, "better", NULL))
+		study_mistake(reader, node, "a metric needs \"better: more\" or \"better: less\"");
+}
+
+static void read_workload(struct study_reader *reader, const struct study_node *node, struct study_workload *workload)
+{
+	static const struct study_field fields[] = {
+	    {"run", study_read_command, offsetof(struct study_workload, run), true},
+	    {"setup", study_read_command, offsetof(struct study_workload, setup), false},
+	    {"prepare", study_read_command, offsetof(struct study_workload, prepare), false},
+	    {"cleanup", study_read_command, offsetof(struct study_workload, cleanup), false},
+	    {"directory", study_read_text, offsetof(struct study_workload, directory), false},
+	    {"on", study_read_name, offsetof(struct study_workload, on), false},
+	    {"group", study_read_name, offsetof(struct study_workload, group), false},
+	    {"timeout", study_read_duration, offsetof(struct study_workload, timeout_s), false},
+	    {"takes", study_read_duration, offsetof(struct study_workload, takes_s), false},
+	    {"weight", study_read_weight, offsetof(struct study_workload, weight), false},
+	    {"metric", read_metric, offsetof(struct study_workload, metric), false},
+	};
+
+	workload->line = node->line;
+	workload->weight = 1;
+	workload->metric.unit = "s";
+	/* The short form: the command alone. */
+	if (node->kind != STUDY_MAP) {
+		study_read_command(reader, node, &workload->run);
+		return;
+	}
+	(void)study_read_fields(reader, node, fields, ARRAY_SIZE(fields), workload, "a workload");
+	if (text_equal(workload->on, "host"))
+		workload->on = NULL;
+	if (workload->directory && *workload->directory != '/')
+		study_mistake(reader, study_node_get(node, "directory", NULL),
+			      "\"%s\" is no absolute path; a study goes on after a boot, from another directory",
+			      workload->directory);
+}
+
+void study_read_workloads(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	struct study *study = reader->study;
+
+	(void)into;
+	if (node->kind != STUDY_MAP || !node->item_count) {
+		study_mistake(reader, node, "workloads are names with their commands, \"build: make -j8\"");
+		return;
+	}
+	if (node->item_count > STUDY_MOST_WORKLOADS) {
+		study_mistake(reader, node, "%zu workloads; a study has at most %d", node->item_count,
+			      STUDY_MOST_WORKLOADS);
+		return;
+	}
+	study->workloads = ARENA_ARRAY(reader->arena, node->item_count, struct study_workload);
+	study->workload_count = node->item_count;
+	for (size_t i = 0; i < node->item_count; i++) {
+		study_read_name(reader, node->keys[i], &study->workloads[i].name);
+		read_workload(reader, node->items[i], &study->workloads[i]);
+	}
+}

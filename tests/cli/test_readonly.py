@@ -54,8 +54,8 @@ WRITES = re.compile(r"(?<!->)(?<!\.)\b(O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND|
                     r"utimensat|futimens|setxattr|fsetxattr|mkstemp|mkdtemp|tmpfile|pwrite|write|sched_setaffinity|"
                     r"posix_spawn|posix_spawnp|fork|vfork|clone|system|popen|exec[lv]p?e?|fexecve)(?=\())")
 FOPEN = re.compile(r'\bf(?:re)?d?open\([^;]*?,\s*"([^"]*)"')
-# What may besides the writer: files that the user asks for; a question to a QEMU's monitor, a word on standard error.
-WRITERS = {"src/sys/sys_capture.c", "src/cli/picture.c"}
+# What may besides the writer: files that the user asks for, the store of results; a question to a QEMU's monitor, a word on standard error.
+WRITERS = {"src/sys/sys_capture.c", "src/cli/picture.c", "src/store/store_place.c"}
 SENDERS = {"src/sys/sys_qmp.c", "src/base/err.c"}
 
 

@@ -8,7 +8,7 @@ _hvtune_knobs() {
 
 _hvtune() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check show explain lint place set apply fix confirm undo status knobs study capture help" options
+    local commands="check show explain lint place set apply fix confirm undo status knobs meters study capture help" options
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
@@ -28,6 +28,7 @@ _hvtune() {
     confirm) options="--wait --host --json --help" ;;
     undo) options="--all --host --json --help" ;;
     status | knobs) options="--host --json --help" ;;
+    meters) options="--window --host --json --help" ;;
     study) options="--host --json --help" ;;
     capture) options="--output --force --host --timing --help" ;;
     help)

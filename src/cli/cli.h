@@ -52,6 +52,7 @@ enum cli_option_id {
 	OPTION_CONNECT,
 	OPTION_NO_TRIAL,
 	OPTION_WAIT,
+	OPTION_WINDOW,
 	OPTION_COUNT,
 };
 
@@ -124,6 +125,7 @@ int cmd_explain(struct cli *cli);
 int cmd_fix(struct cli *cli);
 int cmd_knobs(struct cli *cli);
 int cmd_lint(struct cli *cli);
+int cmd_meters(struct cli *cli);
 int cmd_place(struct cli *cli);
 int cmd_set(struct cli *cli);
 int cmd_show(struct cli *cli);

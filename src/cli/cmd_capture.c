@@ -9,6 +9,7 @@
 #include "advise.h"
 #include "cli.h"
 #include "config.h"
+#include "meter.h"
 #include "progress.h"
 #include "sys_capture.h"
 #include "text.h"
@@ -17,6 +18,19 @@
 static void show_progress(void *context, int percent)
 {
 	progress_show(context, "writing, %d %%", percent);
+}
+
+/* What meters are found by, and what each says now. */
+static void ask_meters(struct sys *sys)
+{
+	static const struct meter_setup only_host = {.only_look = true};
+	CLEANUP(meter_set_close_pointer) struct meter_set *set = NULL;
+	const struct meter_source *source;
+
+	if (meter_set_open(sys, &only_host, &set, NULL) < 0)
+		return;
+	for (size_t i = 0; (source = meter_source_at(set, i)); i++)
+		(void)sys_read(sys, "%s", source->place);
 }
 
 /* What facts look at is read by host_open(); rules may look at more. */
@@ -30,6 +44,7 @@ static void ask_everything(struct host *host)
 		subject.vm_count = (size_t)vms->count;
 	}
 	(void)advise_result_free(advise_run(&subject));
+	ask_meters(host->sys);
 	/* The names to be replaced everywhere. */
 	(void)sys_read(host->sys, "/proc/sys/kernel/hostname");
 	(void)sys_read(host->sys, "/etc/hostname");

@@ -147,7 +147,7 @@ static bool is_given_once(enum cli_option_id id)
 	static const enum cli_option_id once[] = {
 	    OPTION_HOST,   OPTION_OUTPUT, OPTION_SVG,	 OPTION_KIND,	    OPTION_MIN,	    OPTION_NAME,
 	    OPTION_COPIES, OPTION_POLICY, OPTION_SMT,	 OPTION_MAX_EXCESS, OPTION_RESERVE, OPTION_WHAT_IF,
-	    OPTION_FORMAT, OPTION_ROOT,	  OPTION_SETTLE, OPTION_CONNECT,    OPTION_WAIT};
+	    OPTION_FORMAT, OPTION_ROOT,	  OPTION_SETTLE, OPTION_CONNECT,    OPTION_WAIT,    OPTION_WINDOW};
 
 	for (size_t i = 0; i < ARRAY_SIZE(once); i++)
 		if (once[i] == id)

@@ -119,7 +119,7 @@ void meter_lacks(struct meter_set *set, const char *driver, const char *why, con
 
 void meter_open_file(struct meter_set *set, struct meter_input *input, const char *hint)
 {
-	int r = sys_again_open(set->sys, input->source.place, &input->file);
+	int r = set->setup.only_look ? 0 : sys_again_open(set->sys, input->source.place, &input->file);
 
 	if (r < 0)
 		meter_refuse(set, input, -r, hint);
@@ -211,6 +211,7 @@ static void judge(struct meter_set *set, struct meter_input *input, const struct
 	else if (reading->state != METER_VALUE) {
 		input->source.state = reading->state;
 		input->source.why = reading->why;
+		input->source.hint = NULL;
 	}
 }
 
@@ -254,6 +255,15 @@ static void see_them_move(struct meter_set *set, const struct meter_reading *fir
 	}
 }
 
+static void read_all_first(struct meter_set *set)
+{
+	struct meter_reading *first = ARENA_ARRAY(set->arena, set->count + 1, struct meter_reading);
+
+	for (size_t i = 0; i < set->count; i++)
+		read_first(set, set->inputs[i], &first[i]);
+	see_them_move(set, first);
+}
+
 /* Of the usable sources of energy or power of one boundary and package the first is taken. */
 static void choose(struct meter_set *set)
 {
@@ -287,11 +297,8 @@ int meter_set_open(struct sys *sys, const struct meter_setup *setup, struct mete
 		if (r < 0)
 			return r;
 	}
-	struct meter_reading *first = ARENA_ARRAY(set->arena, set->count + 1, struct meter_reading);
-
-	for (size_t i = 0; i < set->count; i++)
-		read_first(set, set->inputs[i], &first[i]);
-	see_them_move(set, first);
+	if (!set->setup.only_look)
+		read_all_first(set);
 	choose(set);
 	*ret = set;
 	set = NULL;

@@ -67,6 +67,7 @@ struct meter_set;
 /* What is opened beside the sources of the host itself. */
 struct meter_setup {
 	const char *config; /* a file that names meters in the network; NULL: /etc/hvtune/meters.conf where it is */
+	bool only_look;	    /* find the host's own sources and open none of them, for a copy of the host */
 	bool local;	    /* only the host itself: no network, no BMC, no commands */
 };
 

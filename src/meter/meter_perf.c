@@ -82,17 +82,22 @@ static void add_event(struct meter_set *set, const struct event *event, int cpu,
 			  .place = arena_printf(set->arena, PMU "/events/%s", event->name),
 			  .quantity = METER_ENERGY,
 			  .boundary = boundary_of(event->name),
-			  .package = package,
+			  /* psys is of the platform. */
+			  .package = boundary_of(event->name) == METER_BOARD ? -1 : package,
 			  .resolution = 15.26e-6, /* of the register below; the count is finer than what it counts */
 			  .refresh_s = 0.001,
 			  .counter = {.range = 0, .unit_j = event->scale, .stands_ns = 1000000000},
 		      });
-	int r = sys_again_open_perf(set->sys, "power", event->type, event->config, cpu, &input->file);
+	int r = set->setup.only_look
+		    ? 0
+		    : sys_again_open_perf(set->sys, "power", event->type, event->config, cpu, &input->file);
 
 	input->source.hint = needs_right;
 	input->from_zero = input->file.kind == SYS_AGAIN_PERF;
 	if (r < 0)
 		meter_refuse(set, input, -r, r == -EACCES || r == -EPERM ? needs_right : NULL);
+	if (r == -ENOENT && !sys_is_live(set->sys))
+		input->source.why = "a copy of a host has no counters of perf";
 }
 
 static void add_packages(struct meter_set *set, const struct event *event, const struct cpuset *cpus)

@@ -132,6 +132,12 @@ class ReadOnly(Test):
         self.assertEqual([line for line in changes(lines, ("/run/dbus/system_bus_socket", "/var/run/libvirt/libvirt-sock"))
                           if not re.match(r"socket\(AF_UNIX", line)], [])
 
+    def test_meters(self):
+        # Counters of perf are opened, which counts and changes nothing.
+        done, lines = trace("meters", "--window", "0.1")
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertEqual([line for line in changes(lines) if not line.startswith("perf_event_open(")], [])
+
     def test_a_plan(self):
         machine = Machine()
         self.addCleanup(machine.folder.cleanup)

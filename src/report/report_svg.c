@@ -45,7 +45,7 @@ static const char style[] =
     "<rect width=\"6\" height=\"6\" fill=\"#fff7ed\"/><rect width=\"2\" height=\"6\" "
     "fill=\"#fbd3a8\"/></pattern></defs>\n";
 
-static void put_escaped(FILE *out, const char *text)
+void svg_escape(FILE *out, const char *text)
 {
 	for (const char *at = text; *at;) {
 		size_t length = text_character(at, &(bool){0});
@@ -71,7 +71,7 @@ void svg_start(FILE *out, int width, int height, const char *description)
 	    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\">\n"
 	    "  <title>",
 	    width, height, width, height);
-	put_escaped(out, description);
+	svg_escape(out, description);
 	(void)fprintf(out, "</title>\n%s", style);
 	svg_rect(out, "ground", 0, 0, width, height, 10);
 }
@@ -93,7 +93,7 @@ void svg_text(FILE *out, const char *classes, int x, int y, const char *text)
 	if (!*text)
 		return;
 	(void)fprintf(out, "  <text class=\"%s\" x=\"%d\" y=\"%d\">", classes, x, y);
-	put_escaped(out, text);
+	svg_escape(out, text);
 	(void)fputs("</text>\n", out);
 }
 

@@ -15,6 +15,9 @@ void svg_end(FILE *out);
 void svg_rect(FILE *out, const char *classes, int x, int y, int width, int height, int radius);
 void svg_text(FILE *out, const char *classes, int x, int y, const char *text);
 
+/* A text as XML and HTML want it; what may not be shown is '?'. */
+void svg_escape(FILE *out, const char *text);
+
 /* About how wide a text is in the fonts of the style sheet: none can be measured here. */
 int svg_text_width(const char *text, int font_size);
 

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns which run is worth most next, and what is known at the end. */
+#include "stat_select.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include <gsl/gsl_sort.h>
+
+enum { RIVALS = 48, DRAWS = 400, FIRST_SWEEPS = 3, REFIT_RUNS = 4, RANK_DRAWS = 1000 };
+#define FIRST_STEP 3.
+#define NEXT_STEP 1.6
+#define WIDEN 3. /* v2 and v3 in decisions, and once more when the check fails */
+
+static int lowest(const struct stat_model *model, int count)
+{
+	int best = 0;
+
+	for (int c = 1; c < count; c++)
+		if (stat_model_mean(model, c) < stat_model_mean(model, best))
+			best = c;
+	return best;
+}
+
+/* The incumbent first, then those most likely to be below it. Returns how many. */
+static int rivals(const struct stat_model *model, int count, int incumbent, int *ret)
+{
+	CLEANUP(base_free) double *z = stat_zeroed(count, sizeof(double));
+	CLEANUP(base_free) size_t *order = stat_zeroed(count, sizeof(size_t));
+	int n = 0;
+
+	for (int c = 0; c < count; c++)
+		z[c] = (stat_model_mean(model, c) - stat_model_mean(model, incumbent)) /
+		       sqrt(MAX_OF(stat_model_variance(model, c), 1e-16));
+	gsl_sort_index(order, z, 1, (size_t)count);
+	ret[n++] = incumbent;
+	for (int i = 0; i < count && n < RIVALS; i++)
+		if ((int)order[i] != incumbent)
+			ret[n++] = (int)order[i];
+	return n;
+}
+
+/* P(more than the margin worse) and, by lot among those that were the best of a draw, a challenger (-1: none was). */
+static double judge(const struct stat_model *model, const struct stat_select_rule *rule, const int *who, int n,
+		    uint64_t seed, int *ret_challenger)
+{
+	CLEANUP(base_free) double *draws = stat_zeroed(DRAWS * n, sizeof(double));
+	int bad = 0, seen = 0;
+
+	stat_model_draw(model, who, n, DRAWS, seed, draws);
+	*ret_challenger = -1;
+	for (int d = 0; d < DRAWS; d++) {
+		const double *draw = draws + (size_t)d * n;
+		int best = 0;
+
+		for (int i = 1; i < n; i++)
+			if (draw[i] < draw[best])
+				best = i;
+		bad += draw[best] < draw[0] - log1p(rule->margin);
+		if (!best)
+			continue;
+		/* Each winner of a draw replaces the one before with the probability 1/seen: by lot, in proportion. */
+		seen++;
+		seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+		if ((seed >> 33) % (uint64_t)seen == 0)
+			*ret_challenger = who[best];
+	}
+	return (double)bad / DRAWS;
+}
+
+/* Reduction of the variance of theta_incumbent - theta_challenger per minute by running i. */
+static double value_of(const struct stat_model *model, const struct stat_costs *costs, int i, int incumbent,
+		       int challenger, int configuration, int boot, int *ret_runs)
+{
+	struct stat_switch needed = costs->change(costs->context, configuration, i);
+	double c = stat_model_covariance(model, i, incumbent) - stat_model_covariance(model, i, challenger);
+	double v = stat_model_variance(model, i), minutes;
+
+	*ret_runs = needed.change >= STAT_CHANGE_GUEST ? 2 : 1;
+	if (needed.change == STAT_CHANGE_HOST) {
+		v += stat_model_boot_variance(model, -1);
+	} else {
+		c += stat_model_boot_covariance(model, boot, incumbent) -
+		     stat_model_boot_covariance(model, boot, challenger);
+		v += stat_model_boot_variance(model, boot) + 2 * stat_model_boot_covariance(model, boot, i);
+	}
+	minutes = needed.minutes + *ret_runs * costs->run(costs->context, i);
+	return c * c / (v + stat_model_noise_of(model, i) / *ret_runs) / minutes;
+}
+
+static void choose(const struct stat_model *model, const struct stat_space *space, const struct stat_costs *costs,
+		   int challenger, int configuration, int boot, struct stat_choice *choice)
+{
+	double best = -1;
+
+	for (int i = 0; i < space->count; i++) {
+		int runs;
+		double value = value_of(model, costs, i, choice->incumbent, challenger, configuration, boot, &runs);
+
+		if (value > best) {
+			best = value;
+			choice->configuration = i;
+			choice->runs = runs;
+		}
+	}
+}
+
+/* The posterior for decisions: wider where the check fails once. -ERANGE: it fails still. */
+static int posterior(struct stat_model *model, struct stat_choice *choice, struct err *err)
+{
+	int r = stat_model_solve(model, WIDEN, err);
+
+	if (r < 0 || stat_model_fits(model, &choice->mean_square, &choice->largest))
+		return r;
+	r = stat_model_solve(model, WIDEN * WIDEN, err);
+	if (r < 0)
+		return r;
+	return stat_model_fits(model, &choice->mean_square, &choice->largest) ? 0 : -ERANGE;
+}
+
+int stat_select(struct stat_model *model, const struct stat_space *space, const struct stat_costs *costs,
+		const struct stat_select_rule *rule, const struct stat_run *runs, int n, int configuration, int boot,
+		struct stat_choice *ret_choice, struct err *err)
+{
+	struct stat_choice choice = {.configuration = -1};
+	int who[RIVALS], count, challenger, r;
+	bool fresh = stat_model_fitted(model) == 0;
+
+	r = stat_model_runs(model, runs, n, err);
+	if (r < 0)
+		return r;
+	if (fresh)
+		stat_model_fit(model, FIRST_SWEEPS, FIRST_STEP);
+	else if (n - stat_model_fitted(model) >= REFIT_RUNS)
+		stat_model_fit(model, 1, NEXT_STEP);
+	r = posterior(model, &choice, err);
+	if (r < 0 && r != -ERANGE)
+		return r;
+	choice.incumbent = lowest(model, space->count);
+	count = rivals(model, space->count, choice.incumbent, who);
+	choice.bad = judge(model, rule, who, count, rule->seed + (uint64_t)n, &challenger);
+	if (r == -ERANGE)
+		choice.what = STAT_SELECT_FALLBACK;
+	else if (choice.bad <= 1 - rule->target && stat_model_runs_of(model, choice.incumbent) >= 2)
+		choice.what = STAT_SELECT_DONE;
+	else if (n >= rule->most)
+		choice.what = STAT_SELECT_SPENT;
+	else if (choice.bad <= 1 - rule->target || challenger < 0) {
+		choice.configuration = choice.incumbent;
+		choice.runs = 1;
+	} else
+		choose(model, space, costs, challenger, configuration, boot, &choice);
+	*ret_choice = choice;
+	return 0;
+}
+
+int stat_rank(const struct stat_model *model, const struct stat_space *space, const struct stat_select_rule *rule,
+	      struct stat_ranking *ret_ranking, struct stat_standing *ret_standings, struct err *err)
+{
+	int n = space->count, incumbent = lowest(model, n);
+	CLEANUP(base_free) int *all = stat_zeroed(n, sizeof(int));
+	CLEANUP(base_free) double *draws = NULL, *regrets = stat_zeroed(RANK_DRAWS, sizeof(double));
+
+	if ((size_t)n * RANK_DRAWS > INT32_MAX)
+		return err_set(err, EINVAL, NULL, "%d configurations are too many to rank", n);
+	draws = stat_zeroed(n * RANK_DRAWS, sizeof(double));
+	for (int c = 0; c < n; c++) {
+		all[c] = c;
+		ret_standings[c] =
+		    (struct stat_standing){stat_model_mean(model, c), sqrt(stat_model_variance(model, c)), 0, 0};
+	}
+	stat_model_draw(model, all, n, RANK_DRAWS, rule->seed, draws);
+	for (int d = 0; d < RANK_DRAWS; d++) {
+		const double *draw = draws + (size_t)d * n;
+		int best = 0;
+
+		for (int c = 1; c < n; c++)
+			if (draw[c] < draw[best])
+				best = c;
+		ret_standings[best].best += 1. / RANK_DRAWS;
+		for (int c = 0; c < n; c++)
+			if (draw[c] <= draw[best] + log1p(rule->margin))
+				ret_standings[c].good += 1. / RANK_DRAWS;
+		regrets[d] = expm1(draw[incumbent] - draw[best]);
+	}
+	gsl_sort(regrets, 1, RANK_DRAWS);
+	*ret_ranking = (struct stat_ranking){incumbent, stat_mean(regrets, RANK_DRAWS),
+					     stat_sorted_quantile(regrets, RANK_DRAWS, .95)};
+	return 0;
+}
+
+void stat_pareto(const double *first, const double *second, int draws, int n, double *ret_dominated)
+{
+	CLEANUP(base_free) size_t *order = stat_zeroed(n, sizeof(size_t));
+
+	for (int c = 0; c < n; c++)
+		ret_dominated[c] = 0;
+	for (int d = 0; d < draws; d++) {
+		const double *a = first + (size_t)d * n, *b = second + (size_t)d * n;
+		double least = INFINITY; /* of the second, among all with a lower first */
+
+		gsl_sort_index(order, a, 1, (size_t)n);
+		for (int i = 0, end; i < n; i = end) {
+			double among = INFINITY; /* of the second, among those with the same first */
+
+			for (end = i; end < n && a[order[end]] == a[order[i]]; end++)
+				among = MIN_OF(among, b[order[end]]);
+			for (int j = i; j < end; j++)
+				ret_dominated[order[j]] +=
+				    (least <= b[order[j]] || among < b[order[j]]) / (double)draws;
+			least = MIN_OF(least, among);
+		}
+	}
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns which run is worth most next: the one that reduces the variance of (incumbent - challenger) most per minute,
+ * costs of boots and restarts counted, until the incumbent is more than 1 % worse than the best with a probability of
+ * at most 2 %. And what is known then: the regret, who else may be the best, and the set that no other dominates.
+ */
+#ifndef HVTUNE_STAT_SELECT_H
+#define HVTUNE_STAT_SELECT_H
+
+#include "stat_model.h"
+
+struct stat_select_rule {
+	double margin; /* .01: within 1 % of the best is good enough */
+	double target; /* .98: stop when the incumbent is, with this probability; .99 each for several objectives */
+	int most;      /* runs (300) */
+	uint64_t seed;
+};
+
+#define STAT_SELECT_RULE ((struct stat_select_rule){.01, .98, 300, 1})
+
+enum stat_select_what {
+	STAT_SELECT_RUN,      /* run `configuration` `runs` times */
+	STAT_SELECT_DONE,     /* the incumbent is good enough */
+	STAT_SELECT_SPENT,    /* the runs are used up: report the incumbent and how sure it is */
+	STAT_SELECT_FALLBACK, /* the model does not describe these runs: go on by successive halving, and say why */
+};
+
+struct stat_choice {
+	enum stat_select_what what;
+	int configuration, runs;
+	int incumbent;
+	double bad;		     /* P(the incumbent is more than the margin worse than the best) */
+	double mean_square, largest; /* leave-one-out check, for the report */
+};
+
+/*
+ * Look at all runs so far, the first of which are those of stat_design in nested order. `model` keeps what was fitted
+ * between calls (three sweeps at first, one every four runs); a new one is as good, and slower. `configuration` (-1 not
+ * known) and `boot` are how the host is now. Values are minimised: give -ln of a rate.
+ */
+int stat_select(struct stat_model *model, const struct stat_space *space, const struct stat_costs *costs,
+		const struct stat_select_rule *rule, const struct stat_run *runs, int n, int configuration, int boot,
+		struct stat_choice *ret_choice, struct err *err);
+
+struct stat_standing {
+	double mean, sd; /* of theta: what to print, not the sample mean, which the winner's luck bends */
+	double best;	 /* P(it is the best) */
+	double good;	 /* P(it is within the margin of the best) */
+};
+
+struct stat_ranking {
+	int incumbent;
+	double regret_mean, regret_95; /* relative: of the incumbent over the best; mean and 95 % point */
+};
+
+/* After stat_select (or stat_model_solve): where each configuration stands. `ret_standings` has space->count. */
+int stat_rank(const struct stat_model *model, const struct stat_space *space, const struct stat_select_rule *rule,
+	      struct stat_ranking *ret_ranking, struct stat_standing *ret_standings, struct err *err);
+
+/*
+ * P(some other is at most as high on both objectives and lower on one) for each of n configurations, from `draws` joint
+ * draws [draw][configuration] of either objective. Those below .5 are the Pareto set to print, each with it.
+ */
+void stat_pareto(const double *first, const double *second, int draws, int n, double *ret_dominated);
+
+#endif

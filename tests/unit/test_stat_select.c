@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns tests of choosing: the model beside a reference in NumPy, orders, designs, halving, stopping, and Pareto sets.
+ */
+#include "digits.h"
+
+#include <errno.h>
+
+#include "stat_select.h"
+
+enum { FACTORS = 3, COUNT = 12 };
+
+/* Levels (3, 2, 2): the first needs a boot, the second a guest start, the third nothing. */
+static const enum stat_change changes[FACTORS] = {STAT_CHANGE_HOST, STAT_CHANGE_GUEST, STAT_CHANGE_LIVE};
+
+static struct stat_space space_of(int *levels)
+{
+	for (int c = 0; c < COUNT; c++) {
+		levels[c * FACTORS] = c / 4;
+		levels[c * FACTORS + 1] = c / 2 % 2;
+		levels[c * FACTORS + 2] = c % 2;
+	}
+	return (struct stat_space){FACTORS, COUNT, levels, changes};
+}
+
+static int at(int a, int b, int c)
+{
+	return a * 4 + b * 2 + c;
+}
+
+static struct stat_switch change(const void *context, int from, int to)
+{
+	const struct stat_space *space = context;
+	static const double minutes[] = {0, .25, 2, 8};
+	enum stat_change most = from < 0 ? STAT_CHANGE_HOST : STAT_CHANGE_NONE;
+
+	for (int f = 0; from >= 0 && f < FACTORS; f++)
+		if (space->levels[from * FACTORS + f] != space->levels[to * FACTORS + f] && space->changes[f] > most)
+			most = space->changes[f];
+	return (struct stat_switch){most, minutes[most]};
+}
+
+static double run_minutes(const void *context, int configuration)
+{
+	(void)context;
+	(void)configuration;
+	return 1.5;
+}
+
+static void test_model_reference(void **state)
+{
+	int levels[COUNT * FACTORS];
+	struct stat_space space = space_of(levels);
+	CLEANUP(stat_model_free) struct stat_model *model = stat_model_new(&space);
+	const struct stat_run runs[] = {{at(0, 0, 0), 0, 4.3820}, {at(0, 0, 0), 0, 4.3820}, {at(0, 0, 1), 1, 4.2400},
+					{at(1, 0, 1), 1, 4.2215}, {at(1, 0, 1), 1, 4.2215}, {at(2, 1, 0), 0, 4.3610},
+					{at(1, 1, 1), 2, 4.2350}};
+	struct err err = {0};
+	double contrast[COUNT] = {0}, mean, variance;
+
+	(void)state;
+	*stat_model_hyper(model) = (struct stat_hyper){{.0009, .0004, .0016}, .000144, .000025, .000016, 1};
+	assert_int_equal(stat_model_runs(model, runs, ARRAY_SIZE(runs), &err), 0);
+	stat_model_noise(model, .0001, 0);
+	DIGITS(stat_model_likelihood(model), 9.3327493067);
+	assert_int_equal(stat_model_solve(model, 1, &err), 0);
+	DIGITS(stat_model_mean(model, at(0, 0, 0)), 4.37917183);
+	DIGITS(sqrt(stat_model_variance(model, at(0, 0, 0))), .00798911);
+	DIGITS(stat_model_mean(model, at(0, 0, 1)), 4.24384402);
+	DIGITS(sqrt(stat_model_variance(model, at(0, 0, 1))), .01032930);
+	DIGITS(stat_model_mean(model, at(1, 0, 1)), 4.22331025);
+	DIGITS(sqrt(stat_model_variance(model, at(1, 0, 1))), .00782843);
+	DIGITS(stat_model_mean(model, at(1, 1, 1)), 4.23369309);
+	DIGITS(sqrt(stat_model_variance(model, at(1, 1, 1))), .01008300);
+	DIGITS(stat_model_mean(model, at(2, 0, 1)), 4.22875812);
+	DIGITS(sqrt(stat_model_variance(model, at(2, 0, 1))), .02710603);
+	DIGITS(stat_model_mean(model, at(2, 1, 1)), 4.23662127);
+	DIGITS(sqrt(stat_model_variance(model, at(2, 1, 1))), .02347288);
+	DIGITS(stat_model_mean(model, at(1, 0, 0)), 4.35413119);
+	DIGITS(sqrt(stat_model_variance(model, at(1, 0, 0))), .02060885);
+	DIGITS(stat_model_covariance(model, at(1, 0, 1), at(2, 0, 1)), .0000507093);
+	contrast[at(1, 0, 1)] = 1;
+	contrast[at(2, 0, 1)] = -1;
+	stat_model_contrast(model, contrast, &mean, &variance);
+	assert_true(fabs(mean - (4.22331025 - 4.22875812)) < 2e-8);
+	assert_true(fabs(variance - (.00782843 * .00782843 + .02710603 * .02710603 - 2 * .0000507093)) < 2e-9);
+	/* A boot that nobody ran in is as the prior says. */
+	assert_true(stat_model_boot_variance(model, 99) == .000016 && stat_model_boot_covariance(model, 99, 1) == 0);
+	assert_true(stat_model_boot_variance(model, 1) < .000016);
+}
+
+/* Draws have the posterior's means, deviations and covariances. */
+static void test_draws(void **state)
+{
+	int levels[COUNT * FACTORS], who[] = {at(1, 0, 1), at(2, 0, 1)};
+	struct stat_space space = space_of(levels);
+	CLEANUP(stat_model_free) struct stat_model *model = stat_model_new(&space);
+	const struct stat_run runs[] = {{0, 0, 4.38}, {at(1, 0, 1), 0, 4.22}, {at(2, 1, 0), 0, 4.36}};
+	enum { DRAWS = 20000 };
+	CLEANUP(base_free) double *draws = stat_zeroed(2 * DRAWS, sizeof(double));
+	double sum[2] = {0}, product = 0, mean[2], covariance;
+
+	(void)state;
+	assert_int_equal(stat_model_runs(model, runs, 3, NULL), 0);
+	assert_int_equal(stat_model_solve(model, 1, NULL), 0);
+	stat_model_draw(model, who, 2, DRAWS, 7, draws);
+	for (int i = 0; i < 2; i++)
+		mean[i] = stat_model_mean(model, who[i]);
+	for (int d = 0; d < DRAWS; d++) {
+		sum[0] += draws[2 * d];
+		sum[1] += draws[2 * d + 1];
+		product += (draws[2 * d] - mean[0]) * (draws[2 * d + 1] - mean[1]);
+	}
+	covariance = stat_model_covariance(model, who[0], who[1]);
+	for (int i = 0; i < 2; i++)
+		assert_true(fabs(sum[i] / DRAWS - mean[i]) < 4 * sqrt(stat_model_variance(model, who[i]) / DRAWS));
+	assert_true(fabs(product / DRAWS - covariance) <
+		    5 * sqrt(stat_model_variance(model, who[0]) * stat_model_variance(model, who[1]) / DRAWS));
+}
+
+static void test_fit(void **state)
+{
+	int levels[COUNT * FACTORS];
+	struct stat_space space = space_of(levels);
+	CLEANUP(stat_model_free) struct stat_model *model = stat_model_new(&space);
+	struct stat_run runs[2 * COUNT];
+	double before;
+
+	(void)state;
+	/* The first factor moves 10 %, the others nothing; noise of .1 %. */
+	for (int i = 0; i < 2 * COUNT; i++)
+		runs[i] = (struct stat_run){i % COUNT, i / 6, 4 + .1 * (i % COUNT / 4) + .001 * (i * 7 % 5 - 2)};
+	assert_int_equal(stat_model_runs(model, runs, 2 * COUNT, NULL), 0);
+	before = stat_model_likelihood(model);
+	assert_int_equal(stat_model_fitted(model), 0);
+	stat_model_fit(model, 3, 3);
+	assert_int_equal(stat_model_fitted(model), 2 * COUNT);
+	assert_true(stat_model_likelihood(model) > before);
+	assert_true(stat_model_hyper(model)->factor[0] > 5 * stat_model_hyper(model)->factor[1]);
+	assert_true(stat_model_hyper(model)->factor[0] > 5 * stat_model_hyper(model)->factor[2]);
+	assert_int_equal(stat_model_solve(model, 1, NULL), 0);
+	for (int c = 0; c < COUNT; c++)
+		assert_true(fabs(stat_model_mean(model, c) - 4 - .1 * (c / 4)) < .005);
+	assert_true(stat_model_fits(model, NULL, NULL));
+	/* One run that nothing explains. */
+	runs[5].log += .3;
+	assert_int_equal(stat_model_runs(model, runs, 2 * COUNT, NULL), 0);
+	assert_int_equal(stat_model_solve(model, 1, NULL), 0);
+	assert_false(stat_model_fits(model, NULL, NULL));
+}
+
+static double path(const struct stat_costs *costs, int from, const int *order, int n)
+{
+	double sum = 0;
+
+	for (int i = 0; i < n; i++) {
+		sum += costs->change(costs->context, from, order[i]).minutes;
+		from = order[i];
+	}
+	return sum;
+}
+
+/* Nested is the minimum spanning tree: 2 boots, 3 guest starts (one a host group), 6 live changes from 000. */
+static void test_nested_order(void **state)
+{
+	int levels[COUNT * FACTORS], order[COUNT], other[COUNT], differs = 0;
+	struct stat_space space = space_of(levels);
+	struct stat_costs costs = {&space, change, run_minutes};
+
+	(void)state;
+	for (uint64_t seed = 0; seed < 20; seed++) {
+		for (int i = 0; i < COUNT; i++)
+			order[i] = other[i] = i;
+		stat_order_nested(&costs, 0, seed, order, COUNT);
+		assert_true(path(&costs, 0, order, COUNT) == 2 * 8 + 3 * 2 + 6 * .25);
+		assert_int_equal(order[0], 0);
+		stat_order_nested(&costs, 0, seed + 100, other, COUNT);
+		differs += memcmp(order, other, sizeof(order)) != 0;
+	}
+	assert_true(differs > 10);
+}
+
+static void test_design(void **state)
+{
+	int levels[COUNT * FACTORS], chosen[STAT_DESIGN], hosts = 0, seen = 0;
+	struct stat_space space = space_of(levels);
+	int wide_levels[256 * 8];
+	enum stat_change wide_changes[8] = {STAT_CHANGE_HOST,  STAT_CHANGE_HOST, STAT_CHANGE_HOST, STAT_CHANGE_GUEST,
+					    STAT_CHANGE_GUEST, STAT_CHANGE_LIVE, STAT_CHANGE_LIVE, STAT_CHANGE_LIVE};
+	struct stat_space wide = {8, 256, wide_levels, wide_changes};
+
+	(void)state;
+	assert_int_equal(stat_design(&space, 1, STAT_DESIGN, chosen), COUNT); /* all there are */
+	for (int i = 0; i < 256 * 8; i++)
+		wide_levels[i] = i / 8 >> i % 8 & 1;
+	assert_int_equal(stat_design(&wide, 1, STAT_DESIGN, chosen), STAT_DESIGN);
+	for (int i = 0; i < STAT_DESIGN; i++) {
+		int bit = 1 << (chosen[i] & 7);
+
+		hosts += !(seen & bit);
+		seen |= bit;
+	}
+	assert_in_range(hosts, 2, STAT_DESIGN_HOSTS);
+	/* Balance: each level of each factor half of the time, but for repetitions that were replaced. */
+	for (int f = 0; f < 8; f++) {
+		int ones = 0;
+
+		for (int i = 0; i < STAT_DESIGN; i++)
+			ones += chosen[i] >> f & 1;
+		assert_in_range(ones, 6, 10);
+	}
+}
+
+static void test_halving(void **state)
+{
+	int array[40];
+	double means[40];
+	struct stat_halving halving = stat_halving_begin(array, 40);
+	static const int counts[] = {14, 5, 2, 1}, runs[] = {3, 5, 5, 5};
+
+	(void)state;
+	assert_int_equal(halving.runs, 1);
+	for (int i = 0; i < 40; i++)
+		means[i] = (i * 7 % 40) + 1;
+	for (int round = 0; round < 4; round++) {
+		stat_halving_cut(&halving, means);
+		assert_int_equal(halving.count, counts[round]);
+		assert_int_equal(halving.runs, runs[round]);
+	}
+	assert_int_equal(halving.configurations[0], 0);
+}
+
+/* A small study to its end, with exact effects and little noise: the best is found in far fewer runs than all. */
+static void test_select(void **state)
+{
+	static const double host[] = {0, -.08, .02}, guest[] = {0, -.03}, live[] = {0, .01};
+	int levels[COUNT * FACTORS], order[STAT_DESIGN], configuration = 0, boot = 0, n = 0, count;
+	struct stat_space space = space_of(levels);
+	struct stat_costs costs = {&space, change, run_minutes};
+	struct stat_select_rule rule = STAT_SELECT_RULE;
+	CLEANUP(stat_model_free) struct stat_model *model = stat_model_new(&space);
+	struct stat_run runs[310];
+	struct stat_choice choice;
+	struct stat_standing standings[COUNT];
+	struct stat_ranking ranking;
+	struct err err = {0};
+	unsigned noise = 1;
+	double sum = 0;
+
+	(void)state;
+	count = stat_design(&space, 3, 8, order);
+	stat_order_nested(&costs, 0, 3, order, count);
+	choice = (struct stat_choice){STAT_SELECT_RUN, .runs = 1};
+	for (int step = 0; n < 300; step++) {
+		if (step < count) {
+			choice.configuration = order[step];
+			choice.runs = 1;
+		} else {
+			if (stat_select(model, &space, &costs, &rule, runs, n, configuration, boot, &choice, &err) < 0)
+				fail_msg("%s", err.what);
+			if (choice.what != STAT_SELECT_RUN)
+				break;
+		}
+		boot += change(&space, configuration, choice.configuration).change == STAT_CHANGE_HOST;
+		configuration = choice.configuration;
+		for (int i = 0; i < choice.runs; i++) {
+			const int *l = levels + configuration * FACTORS;
+
+			noise = noise * 1103515245 + 12345;
+			runs[n++] = (struct stat_run){configuration, boot,
+						      4 + host[l[0]] + guest[l[1]] + live[l[2]] +
+							  .004 * ((double)(noise >> 16 & 1023) / 512 - 1)};
+		}
+	}
+	assert_int_equal(choice.what, STAT_SELECT_DONE);
+	assert_in_range(n, count + 1, 40);
+	assert_int_equal(choice.incumbent, at(1, 1, 0));
+	assert_true(choice.bad <= .02);
+	assert_int_equal(stat_rank(model, &space, &rule, &ranking, standings, &err), 0);
+	assert_int_equal(ranking.incumbent, choice.incumbent);
+	assert_true(ranking.regret_mean >= 0 && ranking.regret_mean < .005 && ranking.regret_95 < .02);
+	for (int c = 0; c < COUNT; c++)
+		sum += standings[c].best;
+	assert_true(fabs(sum - 1) < 1e-9);
+	assert_true(standings[at(1, 1, 0)].good > .95 && standings[at(2, 0, 1)].good < .01);
+	/* The same runs again give the same answer. */
+	count = choice.incumbent;
+	assert_int_equal(stat_select(model, &space, &costs, &rule, runs, n, configuration, boot, &choice, &err), 0);
+	assert_int_equal(choice.incumbent, count);
+	rule.most = n;
+	rule.target = 1 + 1e-9;
+	assert_int_equal(stat_select(model, &space, &costs, &rule, runs, n, configuration, boot, &choice, &err), 0);
+	assert_int_equal(choice.what, STAT_SELECT_SPENT);
+}
+
+static void test_bad_input(void **state)
+{
+	int levels[COUNT * FACTORS];
+	struct stat_space space = space_of(levels), wrong = {33, 1, levels, changes};
+	CLEANUP(stat_model_free) struct stat_model *model = stat_model_new(&space);
+	struct stat_run run = {COUNT, 0, 4};
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(stat_space_check(&space, &err), 0);
+	assert_int_equal(stat_space_check(&wrong, &err), -EINVAL);
+	levels[5] = -1;
+	assert_int_equal(stat_space_check(&space, &err), -EINVAL);
+	assert_int_equal(stat_model_runs(model, &run, 0, &err), -EINVAL);
+	assert_int_equal(stat_model_runs(model, &run, 1, &err), -EINVAL);
+	run = (struct stat_run){0, 0, NAN};
+	assert_int_equal(stat_model_runs(model, &run, 1, &err), -EINVAL);
+	assert_int_equal(stat_model_solve(model, 1, &err), -EINVAL);
+}
+
+static void test_pareto(void **state)
+{
+	/* Two draws of four: time and energy. 0 and 1 trade; 2 is worse than 0 in both; 3 is like 1 but once better. */
+	static const double time[] = {1, 2, 3, 2, 1, 2, 3, 1.5}, joules[] = {5, 3, 6, 3, 5, 3, 6, 3};
+	double dominated[4];
+
+	(void)state;
+	stat_pareto(time, joules, 2, 4, dominated);
+	assert_true(dominated[0] == 0 && dominated[1] == .5 && dominated[2] == 1 && dominated[3] == 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_model_reference), cmocka_unit_test(test_draws),     cmocka_unit_test(test_fit),
+	    cmocka_unit_test(test_nested_order),    cmocka_unit_test(test_design),    cmocka_unit_test(test_halving),
+	    cmocka_unit_test(test_select),	    cmocka_unit_test(test_bad_input), cmocka_unit_test(test_pareto),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -52,6 +52,8 @@ struct knob_actuator {
 	 * `arena`, or `text` itself. NULL: a boot moves nothing of it.
 	 */
 	const char *(*booted)(struct arena *arena, const char *text);
+	/* The text as it stands in a file at `where`, for files that set it at boot. NULL: set() is more than that. */
+	const char *(*raw)(struct arena *arena, const char *text);
 	/* Remove what a set() that was killed may have left beside the point. NULL: it leaves nothing. */
 	int (*tidy)(struct knob_machine *machine, const char *where, struct err *err);
 	/*

@@ -30,6 +30,12 @@ int knob_set_value(struct knob_machine *machine, const char *where, const char *
 	return sys_writer_set(machine->writer, where, line, strlen(line), err);
 }
 
+const char *knob_raw_value(struct arena *arena, const char *text)
+{
+	(void)arena;
+	return text;
+}
+
 static int get_choice(struct knob_machine *machine, const char *where, const char **ret, struct err *err)
 {
 	const char *all, *open, *close;
@@ -88,9 +94,15 @@ static int get_switch(struct knob_machine *machine, const char *where, const cha
 	return r;
 }
 
+static const char *raw_switch(struct arena *arena, const char *text)
+{
+	(void)arena;
+	return text_equal(text, "on") ? "Y" : text_equal(text, "off") ? "N" : text;
+}
+
 static int set_switch(struct knob_machine *machine, const char *where, const char *text, struct err *err)
 {
-	return knob_set_value(machine, where, text_equal(text, "on") ? "Y" : text_equal(text, "off") ? "N" : text, err);
+	return knob_set_value(machine, where, text ? raw_switch(machine->arena, text) : NULL, err);
 }
 
 static bool same_cpus(const char *a, const char *b)
@@ -136,10 +148,13 @@ static bool same_bytes(const char *a, const char *b)
 	return text_equal(a, b);
 }
 
-const struct knob_actuator knob_value_file = {.name = "value", .get = knob_get_value, .set = knob_set_value};
-const struct knob_actuator knob_choice_file = {.name = "choice", .get = get_choice, .set = set_choice};
-const struct knob_actuator knob_switch_file = {.name = "switch", .get = get_switch, .set = set_switch};
+const struct knob_actuator knob_value_file = {
+    .name = "value", .get = knob_get_value, .set = knob_set_value, .raw = knob_raw_value};
+const struct knob_actuator knob_choice_file = {
+    .name = "choice", .get = get_choice, .set = set_choice, .raw = knob_raw_value};
+const struct knob_actuator knob_switch_file = {
+    .name = "switch", .get = get_switch, .set = set_switch, .raw = raw_switch};
 const struct knob_actuator knob_cpus_file = {
-    .name = "cpus", .get = knob_get_value, .set = knob_set_value, .same = same_cpus};
+    .name = "cpus", .get = knob_get_value, .set = knob_set_value, .same = same_cpus, .raw = knob_raw_value};
 const struct knob_actuator knob_whole_file = {
     .name = "file", .get = get_whole, .set = set_whole, .same = same_bytes, .tidy = tidy_whole};

@@ -9,6 +9,8 @@
 int knob_get_value(struct knob_machine *machine, const char *where, const char **ret, struct err *err);
 int knob_set_value(struct knob_machine *machine, const char *where, const char *text, struct err *err);
 
+const char *knob_raw_value(struct arena *arena, const char *text); /* the text itself */
+
 /*
  * For `expand`: the points of `ask` at a path in which '*' is the number of an instance, of the kind of knob->unit.
  * Errors as of `expand`.
@@ -49,6 +51,7 @@ extern const struct knob *const knob_table_thp[];
 extern const struct knob *const knob_table_kvm[];
 extern const struct knob *const knob_table_irq[];
 extern const struct knob *const knob_table_module[];
+extern const struct knob *const knob_table_lasting[];
 extern const struct knob *const knob_table_boot[];
 extern const struct knob *const knob_table_vm[];
 

@@ -169,7 +169,8 @@ static int get_epp(struct knob_machine *machine, const char *where, const char *
 	return 0;
 }
 
-static const struct knob_actuator epp_file = {.name = "epp", .get = get_epp, .set = knob_set_value, .same = same_epp};
+static const struct knob_actuator epp_file = {
+    .name = "epp", .get = get_epp, .set = knob_set_value, .same = same_epp, .raw = knob_raw_value};
 
 static const struct knob epp = {
     .name = "epp",
@@ -325,7 +326,8 @@ static int get_max(struct knob_machine *machine, const char *where, const char *
 	return r;
 }
 
-static const struct knob_actuator max_file = {.name = "max", .get = get_max, .set = knob_set_value};
+static const struct knob_actuator max_file = {
+    .name = "max", .get = get_max, .set = knob_set_value, .raw = knob_raw_value};
 
 static const struct knob max_freq = {
     .name = "max_freq",

@@ -25,12 +25,18 @@ static int get_state(struct knob_machine *machine, const char *where, const char
 	return r;
 }
 
-static int set_state(struct knob_machine *machine, const char *where, const char *text, struct err *err)
+static const char *raw_state(struct arena *arena, const char *text)
 {
-	return knob_set_value(machine, where, text_equal(text, "on") ? "0" : "1", err);
+	(void)arena;
+	return text_equal(text, "on") ? "0" : "1";
 }
 
-static const struct knob_actuator state_file = {.name = "idle", .get = get_state, .set = set_state};
+static int set_state(struct knob_machine *machine, const char *where, const char *text, struct err *err)
+{
+	return knob_set_value(machine, where, raw_state(machine->arena, text), err);
+}
+
+static const struct knob_actuator state_file = {.name = "idle", .get = get_state, .set = set_state, .raw = raw_state};
 
 /* The name of a CPU's state; NULL when there is no such state. */
 static const char *state_name(struct knob_machine *machine, const char *cpuidle, int state)

@@ -100,7 +100,8 @@ static int set_pages(struct knob_machine *machine, const char *where, const char
 	return err_hint(err, "ask for fewer, stop what uses the memory, or have them reserved at boot");
 }
 
-static const struct knob_actuator pages_file = {.name = "pages", .get = get_pages, .set = set_pages};
+static const struct knob_actuator pages_file = {
+    .name = "pages", .get = get_pages, .set = set_pages, .raw = knob_raw_value};
 
 /* The bytes of a page of the directory "hugepages-2048kB"; 0 for other names. */
 static int64_t size_of(const char *directory)

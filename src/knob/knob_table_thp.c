@@ -180,7 +180,8 @@ static int judge_unmerged(struct knob_machine *machine, struct knob_plan *plan, 
 	return err_hint(err, "ksm=2 in the same plan takes them apart first");
 }
 
-static const struct knob_actuator unmerged_file = {.name = "unmerged", .get = knob_get_value, .set = set_unmerged};
+static const struct knob_actuator unmerged_file = {
+    .name = "unmerged", .get = knob_get_value, .set = set_unmerged, .raw = knob_raw_value};
 
 static const struct knob ksm_across = {
     .name = "ksm.merge_across_nodes",

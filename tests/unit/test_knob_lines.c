@@ -11,9 +11,13 @@
 #include "unit.h"
 
 #define MODPROBE "/etc/modprobe.d/hvtune.conf"
+#define SYSCTL "/etc/sysctl.d/90-hvtune.conf"
+#define TMPFILES "/etc/tmpfiles.d/hvtune.conf"
+#define POLICY "/sys/devices/system/cpu/cpufreq/policy1"
 #define IRQBALANCE "/etc/default/irqbalance"
 
 #define MODPROBE_HEAD "# Options of modules set by hvtune; `hvtune undo` takes them out again.\n"
+#define LASTING_HEAD "# Set by hvtune (lasting.KNOB=VALUE); `hvtune undo` takes it out again.\n"
 
 enum { MOST_ASKS = 4 };
 
@@ -69,6 +73,32 @@ static const struct edit edits[] = {
     {MODPROBE, "# no newline", "# no newline\noptions kvm_amd avic=1", {"module.kvm_amd.avic=1"}},
     {MODPROBE, "options kvm_amd avic=\n", "options kvm_amd avic=1\n", {"module.kvm_amd.avic=1"}},
     {MODPROBE, "", "options kvm_amd avic=1\n", {"module.kvm_amd.avic=1"}},
+    {SYSCTL, NULL, LASTING_HEAD "vm.swappiness = 10\n", {"lasting.swappiness=10"}},
+    {SYSCTL, "kernel.x=1\n -vm/swappiness=  60  \n", "kernel.x=1\n -vm/swappiness=  10  \n", {"lasting.swappiness=10"}},
+    {SYSCTL, "vm.swappiness2 = 1\r\n", "vm.swappiness2 = 1\r\nvm.swappiness = 10\n", {"lasting.swappiness=10"}},
+    {SYSCTL, "caf\xe9\n", "caf\xe9\nvm.swappiness = 10\n", {"lasting.swappiness=10"}},
+    {TMPFILES,
+     NULL,
+     LASTING_HEAD "w /sys/kernel/mm/transparent_hugepage/enabled - - - - never\n",
+     {"lasting.thp=never"}},
+    {TMPFILES,
+     NULL,
+     LASTING_HEAD "w /sys/devices/system/cpu/cpu0/cpuidle/state2/disable - - - - 1\n"
+		  "w /sys/devices/system/cpu/cpu1/cpuidle/state2/disable - - - - 1\n",
+     {"lasting.idle.C2@0-1=off"}},
+    {TMPFILES,
+     "w /sys/kernel/mm/ksm/run - - - - 1\nw! /sys/kernel/mm/transparent_hugepage/enabled\t- - - -   always\n",
+     "w /sys/kernel/mm/ksm/run - - - - 1\nw! /sys/kernel/mm/transparent_hugepage/enabled\t- - - -   never\n",
+     {"lasting.thp=never"}},
+    {TMPFILES,
+     "w " POLICY "/energy_performance_preference - - - - power\n",
+     "w " POLICY "/scaling_governor - - - - powersave\nw " POLICY "/energy_performance_preference - - - - power\n",
+     {"lasting.governor@1=powersave"}},
+    {TMPFILES,
+     NULL,
+     LASTING_HEAD "w " POLICY "/scaling_governor - - - - powersave\n"
+		  "w " POLICY "/energy_performance_preference - - - - power\n",
+     {"lasting.epp@1=power", "lasting.governor@1=powersave"}},
     {IRQBALANCE,
      "#IRQBALANCE_BANNED_CPULIST=\nIRQBALANCE_ARGS=\"a b\"\n",
      "#IRQBALANCE_BANNED_CPULIST=\nIRQBALANCE_ARGS=\"a b\"\nIRQBALANCE_BANNED_CPULIST=1-2\n",
@@ -129,6 +159,13 @@ static const struct refusal refusals[] = {
     {"module.kvm_amd.avic=2", -EINVAL, "is a switch"},
     {"module.kvm.halt_poll_ns=Y", -EINVAL, "takes a number"},
     {"module.kvm.mitigate_smt_rsb=1 x=2", -EINVAL, "is a switch"},
+    {"lasting.amd_pstate=active", -EINVAL, "boot.*"},
+    {"lasting.kvm.halt_poll_ns=0", -EINVAL, "module.kvm"},
+    {"lasting.irq@24=0", -EINVAL, "no value that a file can set"},
+    {"lasting.module.kvm_amd.avic=1", -EINVAL, "lasts by itself"},
+    {"lasting.lasting.thp=never", -ENOENT, "no such knob"},
+    {"lasting.swapines=1", -ENOENT, "no such knob"},
+    {"lasting.swappiness=900", -ERANGE, "0 to 200"},
     {"irqbalance.ban=0-7", -EINVAL, "no CPU for interrupts"},
     {"irqbalance.ban=x", -EINVAL, "list of CPUs"},
     {"irq=0-1", -EINVAL, "which interrupts"},
@@ -153,6 +190,38 @@ static void refused_in_the_plan(void **state)
 			fail_msg("%s: %d: %s", refusals[i].ask, r, said);
 		stop(&work);
 	}
+}
+
+static bool has_note(const struct work *work, const char *part)
+{
+	for (size_t i = 0; i < work->plan.note_count; i++)
+		if (strstr(work->plan.notes[i], part))
+			return true;
+	return false;
+}
+
+static void other_files_are_told(void **state)
+{
+	static const struct tree_file files[] = {
+	    {"/usr/lib/sysctl.d/95-vendor.conf", "\nvm/dirty_bytes=5\nvm.swappiness = 5\n"},
+	    {"/etc/sysctl.d/10-early.conf", "vm.swappiness = 6\n"},
+	    {"/run/sysctl.d/99-site.conf", "vm.swappiness = 7\n"}, /* hidden by the one in /etc */
+	    {"/usr/lib/tmpfiles.d/thp.conf", "d /run/x\nw- /sys/kernel/mm/transparent_hugepage/en* - - - - always\n"},
+	    {NULL, NULL},
+	};
+	struct work work;
+
+	(void)state;
+	start(&work);
+	tree_add(work.kernel.tree, files);
+	assert_int_equal(plan(&work, (const char *const[MOST_ASKS]){"lasting.swappiness=1", "lasting.thp=never"}), 0);
+	assert_true(has_note(&work, "/usr/lib/sysctl.d/95-vendor.conf:3 sets vm.swappiness to 5 after that"));
+	assert_true(has_note(&work, "/etc/sysctl.d/99-site.conf:2 sets vm.swappiness to 30 after that"));
+	assert_true(has_note(&work, "/usr/lib/tmpfiles.d/thp.conf:2 sets"));
+	assert_false(has_note(&work, "10-early"));
+	assert_false(has_note(&work, "/run/sysctl.d"));
+	assert_string_equal(work.plan.follows, "a reboot; without lasting. a value is set at once");
+	stop(&work);
 }
 
 /* The command line goes before the file, a driver that is no module knows no file, and mitigations are holes. */
@@ -204,6 +273,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(edits_change_one_line_and_undo_gives_back_all),
 	    cmocka_unit_test(refused_in_the_plan),
+	    cmocka_unit_test(other_files_are_told),
 	    cmocka_unit_test(options_of_modules),
 	    cmocka_unit_test(interrupts),
 	};

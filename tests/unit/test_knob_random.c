@@ -51,6 +51,7 @@ static const struct {
     {"overcommit_hugepages.*", "2M 1G"},
     {"thp.*", "64k 2M 64k.shmem"},
     {"module.*", "kvm_amd.avic kvm.halt_poll_ns kvm.mitigate_smt_rsb"},
+    {"lasting.*", "swappiness ksm thp idle.C2 governor dirty_bytes hugepages.2M"},
 };
 
 /* False where this machine has no member of the family. */
@@ -71,8 +72,12 @@ static bool draw_name(struct draw *draw, const struct knob *knob, char *ret)
 	return false;
 }
 
-static void draw_value(struct draw *draw, const struct knob *knob, char *ret)
+static void draw_value(struct draw *draw, const struct knob *of, const char *name, char *ret)
 {
+	/* A value that is to last is one of the knob that it is about. */
+	const struct knob *about = text_starts(name, "lasting.") ? knob_find(name + strlen("lasting.")) : NULL;
+	const struct knob *knob = about ? about : of;
+
 	bool has_range = knob->least < knob->most;
 	int64_t span = has_range ? knob->most - knob->least : 0;
 
@@ -113,7 +118,7 @@ static void draw_asks(struct draw *draw)
 		if (!draw_name(draw, knob, name) || (knob->unit == KNOB_OF_NAMES && !strchr(knob->name, '*')))
 			continue;
 		draw_where(draw, knob, where);
-		draw_value(draw, knob, value);
+		draw_value(draw, knob, name, value);
 		(void)snprintf(draw->asks[draw->ask_count++], sizeof(draw->asks[0]), "%s%s=%s", name, where, value);
 	}
 }
@@ -314,7 +319,7 @@ static bool stands_alone(const struct knob_plan *plan, const struct knob *knob)
 static const char *foreign_value(struct draw *draw, const struct knob_point *point, char *value)
 {
 	for (int tries = 0; tries < 50; tries++) {
-		draw_value(draw, point->knob, value);
+		draw_value(draw, point->knob, point->name, value);
 		if (!knob_same(point->knob, value, point->old) && !knob_same(point->knob, value, point->new))
 			return value;
 	}

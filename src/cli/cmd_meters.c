@@ -47,25 +47,26 @@ static void wait_for(double window_s)
 	progress_end(&progress);
 }
 
-static int measure(struct meter_set *set, double window_s, struct meter_result *results, struct meter_cost *ret_cost,
-		   struct err *err)
+static int measure(struct meter_set *set, struct meter_cpus *cpus, struct meter_result *results,
+		   struct report_meters *meters, struct err *err)
 {
 	CLEANUP(meter_sampler_free_pointer) struct meter_sampler *sampler = NULL;
 	/* A short window wants ten readings of what is read quickly. */
-	const struct meter_sampling how = {.period_s = fmin(1, window_s / 10)};
+	const struct meter_sampling how = {.period_s = fmin(1, meters->window_s / 10), .cpus = cpus};
 	int r = meter_sampler_start(set, &how, &sampler, err);
 
 	if (r < 0)
 		return r;
 	int64_t from_ns = meter_sampler_mark(sampler);
 
-	wait_for(window_s);
+	wait_for(meters->window_s);
 	int64_t to_ns = meter_sampler_mark(sampler);
 
 	meter_sampler_stop(sampler);
 	for (size_t i = 0; i < meter_source_count(set); i++)
 		meter_window(sampler, i, from_ns, to_ns, &results[i]);
-	*ret_cost = meter_sampler_cost(sampler);
+	meters->activity = meter_activity(sampler, from_ns, to_ns);
+	meters->cost = meter_sampler_cost(sampler);
 	return 0;
 }
 
@@ -92,8 +93,11 @@ static bool any_works(const struct meter_set *set)
 	return false;
 }
 
-static bool any_readable(const struct meter_set *set)
+static bool any_readable(const struct meter_set *set, const struct meter_cpus *cpus)
 {
+	if (meter_cpus_clocks(cpus).state == METER_VALUE || meter_cpus_idle(cpus).state == METER_VALUE)
+		return true;
+
 	for (size_t i = 0; i < meter_source_count(set); i++)
 		if (meter_source_at(set, i)->state == METER_VALUE)
 			return true;
@@ -113,6 +117,7 @@ int cmd_meters(struct cli *cli)
 	CLEANUP(host_close_pointer) struct host *host = NULL;
 	CLEANUP(meter_set_close_pointer) struct meter_set *set = NULL;
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	CLEANUP(meter_cpus_close_pointer) struct meter_cpus *cpus = NULL;
 	struct meter_result *results;
 	struct report_meters meters = {.window_s = usual_s};
 	struct err err = {0};
@@ -128,16 +133,18 @@ int cmd_meters(struct cli *cli)
 		return r;
 	if (meter_set_open(host->sys, NULL, &set, &err) < 0)
 		return cli_fail(&err);
+	meter_cpus_open(host->sys, &cpus);
 	results = ARENA_ARRAY(arena, meter_source_count(set) + 1, struct meter_result);
-	meters.is_live = sys_is_live(host->sys);
-	if (!meters.is_live || !any_readable(set))
+	meters.set = set;
+	meters.cpus = cpus;
+	meters.results = results;
+	if (!sys_is_live(host->sys) || !any_readable(set, cpus))
 		meters.window_s = 0;
+	meters.activity = meter_activity_of(&(struct meter_activity_sums){0});
 	if (meters.window_s <= 0)
 		read_once(set, results);
-	else if (measure(set, meters.window_s, results, &meters.cost, &err) < 0)
+	else if (measure(set, cpus, results, &meters, &err) < 0)
 		return cli_fail(&err);
-	meters.set = set;
-	meters.results = results;
 	if (cli_given(cli, OPTION_JSON))
 		print_json(host, &meters);
 	else

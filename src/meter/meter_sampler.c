@@ -21,6 +21,7 @@ enum { DEFAULT_ROOM = 1 << 20, MARK_TRIES = 3 };
 
 /* A read that takes longer says too little of when the value was. */
 static const int64_t mark_most_ns = 5000000;
+static const int64_t mark_least_ns = 100000000;
 
 struct track {
 	size_t source; /* its index in the set */
@@ -29,6 +30,15 @@ struct track {
 	struct meter_sample *samples;
 	atomic_size_t count;
 	atomic_uint_least64_t lost;
+};
+
+/* Sums over all CPUs; only the quick lane has it. */
+struct cpu_track {
+	struct meter_cpus *cpus;
+	struct meter_cpus_moment moment;
+	int64_t period_ns, next_ns;
+	struct meter_activity_sample *samples;
+	atomic_size_t count;
 };
 
 /* One thread and what it reads. */
@@ -50,6 +60,7 @@ struct meter_sampler {
 	size_t track_count, room;
 	struct lane *lanes; /* the first is the quick one, also when it is empty */
 	size_t lane_count;
+	struct cpu_track activity;
 	pthread_mutex_t lock;
 	pthread_cond_t wake, marked;
 	bool stop;
@@ -109,6 +120,42 @@ static void sample_track(struct lane *lane, struct track *track, bool is_mark)
 	(void)atomic_fetch_add_explicit(&lane->reads, 1, memory_order_relaxed);
 }
 
+static struct meter_activity_sample sum_moment(const struct meter_cpus_moment *moment, size_t count)
+{
+	struct meter_activity_sample sample = {
+	    .time_ns = moment->time_ns, .tsc = moment->tsc, .clocks = moment->tsc_known, .idle = true};
+
+	for (size_t i = 0; i < count; i++) {
+		const struct meter_cpu_counts *counts = &moment->cpus[i];
+
+		sample.clocks = sample.clocks && counts->clocks;
+		sample.idle = sample.idle && counts->idle;
+		sample.aperf += counts->aperf;
+		sample.mperf += counts->mperf;
+		for (size_t j = 0; j < METER_IDLE_MOST; j++)
+			sample.idle_us[j] += counts->idle_us[j];
+	}
+	return sample;
+}
+
+/* Hundreds of CPUs take milliseconds: a mark reads them only when they were not read just before. */
+static void sample_cpus(struct lane *lane, struct cpu_track *track, int64_t now_ns, bool is_mark)
+{
+	size_t count = atomic_load_explicit(&track->count, memory_order_relaxed);
+	bool is_due = track->next_ns <= now_ns;
+
+	if (is_due)
+		track->next_ns += ((now_ns - track->next_ns) / track->period_ns + 1) * track->period_ns;
+	if (is_mark && !is_due && count && now_ns - track->samples[count - 1].time_ns < mark_least_ns)
+		return;
+	if ((!is_due && !is_mark) || count == lane->sampler->room)
+		return;
+	meter_cpus_read(track->cpus, &track->moment);
+	track->samples[count] = sum_moment(&track->moment, meter_cpus_count(track->cpus));
+	atomic_store_explicit(&track->count, count + 1, memory_order_release);
+	(void)atomic_fetch_add_explicit(&lane->reads, meter_cpus_count(track->cpus), memory_order_relaxed);
+}
+
 /* Read what is due, or all; the time when the next is due. What was missed is not made up for. */
 static int64_t sample_due(struct lane *lane, int64_t now_ns, bool is_mark)
 {
@@ -122,6 +169,12 @@ static int64_t sample_due(struct lane *lane, int64_t now_ns, bool is_mark)
 		if (track->next_ns <= now_ns)
 			track->next_ns += ((now_ns - track->next_ns) / track->period_ns + 1) * track->period_ns;
 		next_ns = MIN_OF(next_ns, track->next_ns);
+	}
+	struct cpu_track *activity = &lane->sampler->activity;
+
+	if (activity->cpus && lane == &lane->sampler->lanes[0]) {
+		sample_cpus(lane, activity, now_ns, is_mark);
+		next_ns = MIN_OF(next_ns, activity->next_ns);
 	}
 	return next_ns;
 }
@@ -193,6 +246,14 @@ static bool is_usable(const struct meter_source *source)
 	return source->state == METER_VALUE;
 }
 
+/* Address space whose pages come into being as they are written; NULL and errno when there is none. */
+static void *reserve(size_t size)
+{
+	void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
 static int make_track(struct meter_sampler *sampler, struct track *track, size_t source, double period_s,
 		      struct err *err)
 {
@@ -207,12 +268,24 @@ static int make_track(struct meter_sampler *sampler, struct track *track, size_t
 		own_s = fmin(own_s, meter_counter_round_s(&input->source.counter) / 4);
 	track->period_ns = MAX_OF((int64_t)(own_s * 1e9), INT64_C(1000000));
 	track->next_ns = sampler->start_ns;
-	track->samples = mmap(NULL, sampler->room * sizeof(*track->samples), PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (track->samples == MAP_FAILED) {
-		track->samples = NULL;
+	track->samples = reserve(sampler->room * sizeof(*track->samples));
+	if (!track->samples)
 		return err_set(err, errno, input->source.name, "no room for its samples: %s", strerror(errno));
-	}
+	return 0;
+}
+
+static int make_activity(struct meter_sampler *sampler, const struct meter_sampling *how, struct err *err)
+{
+	struct cpu_track *track = &sampler->activity;
+	double period_s = how->period_s > 0 ? fmin(how->period_s, 1) : 1;
+
+	track->period_ns = MAX_OF((int64_t)(period_s * 1e9), INT64_C(1000000));
+	track->next_ns = sampler->start_ns;
+	track->samples = reserve(sampler->room * sizeof(*track->samples));
+	if (!track->samples)
+		return err_set(err, errno, "CPUs", "no room for their samples: %s", strerror(errno));
+	track->moment = meter_cpus_moment_new(how->cpus);
+	track->cpus = how->cpus;
 	return 0;
 }
 
@@ -290,6 +363,8 @@ int meter_sampler_start(struct meter_set *set, const struct meter_sampling *how,
 	(void)pthread_cond_init(&sampler->marked, NULL);
 	(void)pthread_condattr_destroy(&monotonic);
 	r = make_lanes(sampler, how ? how->period_s : 0, err);
+	if (r == 0 && how && how->cpus)
+		r = make_activity(sampler, how, err);
 	for (size_t i = 0; i < sampler->lane_count && r == 0; i++)
 		r = start_lane(&sampler->lanes[i], err);
 	if (r < 0)
@@ -303,7 +378,7 @@ int64_t meter_sampler_mark(struct meter_sampler *sampler)
 {
 	struct lane *quick = &sampler->lanes[0];
 
-	if (quick->count && quick->started) {
+	if ((quick->count || sampler->activity.cpus) && quick->started) {
 		(void)pthread_mutex_lock(&sampler->lock);
 		uint64_t mark = ++quick->marks_wanted;
 
@@ -339,6 +414,9 @@ struct meter_sampler *meter_sampler_free(struct meter_sampler *sampler)
 	for (size_t i = 0; i < sampler->track_count; i++)
 		if (sampler->tracks[i].samples)
 			(void)munmap(sampler->tracks[i].samples, sampler->room * sizeof(*sampler->tracks[i].samples));
+	if (sampler->activity.samples)
+		(void)munmap(sampler->activity.samples, sampler->room * sizeof(*sampler->activity.samples));
+	meter_cpus_moment_free(&sampler->activity.moment);
 	(void)pthread_cond_destroy(&sampler->wake);
 	(void)pthread_cond_destroy(&sampler->marked);
 	(void)pthread_mutex_destroy(&sampler->lock);
@@ -438,6 +516,24 @@ void meter_total(const struct meter_sampler *sampler, enum meter_boundary bounda
 		any = true;
 	}
 	*ret = sum;
+}
+
+size_t meter_activity_samples(const struct meter_sampler *sampler, const struct meter_activity_sample **ret)
+{
+	*ret = sampler->activity.samples;
+	return sampler->activity.samples ? atomic_load_explicit(&sampler->activity.count, memory_order_acquire) : 0;
+}
+
+struct meter_cpu_activity meter_activity(const struct meter_sampler *sampler, int64_t from_ns, int64_t to_ns)
+{
+	const struct meter_activity_sample *samples;
+	size_t count = meter_activity_samples(sampler, &samples);
+	const struct meter_cpus *cpus = sampler->activity.cpus;
+	size_t states = 0;
+
+	while (cpus && meter_cpus_state(cpus, states))
+		states++;
+	return meter_activity_between(samples, count, cpus ? meter_cpus_count(cpus) : 0, states, from_ns, to_ns);
 }
 
 struct meter_cost meter_sampler_cost(const struct meter_sampler *sampler)

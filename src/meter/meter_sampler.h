@@ -17,6 +17,7 @@
 #define HVTUNE_METER_SAMPLER_H
 
 #include "meter.h"
+#include "meter_cpus.h"
 
 struct meter_sample {
 	int64_t time_ns; /* the middle of the read */
@@ -54,7 +55,9 @@ struct meter_cost {
 
 struct meter_sampling {
 	double period_s; /* 0: each source at its own period; else no quick source less often than this */
-	size_t room;	 /* samples that are kept of each source; 0: 2^20, which at 1 Hz is 12 days */
+	struct meter_cpus
+	    *cpus;   /* read with the quick sources, for meter_activity(); it must outlive the sampler. NULL: none */
+	size_t room; /* samples that are kept of each source; 0: 2^20, which at 1 Hz is 12 days */
 };
 
 struct meter_sampler;
@@ -90,6 +93,20 @@ void meter_window(const struct meter_sampler *sampler, size_t source, int64_t fr
 void meter_total(const struct meter_sampler *sampler, enum meter_boundary boundary, int64_t from_ns, int64_t to_ns,
 		 struct meter_result *ret);
 
+/*
+ * What all CPUs together did in a window, and the sums over all CPUs that were read for it. With marks at both ends the
+ * window is exact to the tenth of a second that a mark may be away from the last read; the sums between are
+ * interpolated.
+ */
+struct meter_activity_sample {
+	int64_t time_ns;
+	uint64_t tsc, aperf, mperf; /* sums modulo 2^64 */
+	uint64_t idle_us[METER_IDLE_MOST];
+	bool clocks, idle; /* were they read on all CPUs? */
+};
+struct meter_cpu_activity meter_activity(const struct meter_sampler *sampler, int64_t from_ns, int64_t to_ns);
+size_t meter_activity_samples(const struct meter_sampler *sampler, const struct meter_activity_sample **ret);
+
 struct meter_cost meter_sampler_cost(const struct meter_sampler *sampler);
 
 /* CLOCK_MONOTONIC in nanoseconds. */
@@ -101,5 +118,9 @@ int64_t meter_now_ns(void);
  */
 void meter_window_of(const struct meter_source *source, const struct meter_sample *samples, size_t count,
 		     int64_t from_ns, int64_t to_ns, struct meter_result *ret);
+
+/* The same for sums that are given, over `cpus` CPUs with so many idle states. */
+struct meter_cpu_activity meter_activity_between(const struct meter_activity_sample *samples, size_t count, size_t cpus,
+						 size_t states, int64_t from_ns, int64_t to_ns);
 
 #endif

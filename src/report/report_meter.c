@@ -122,6 +122,49 @@ static void print_source(const struct term *term, struct arena *arena, const str
 		term_flow(term, column, false, result->why);
 }
 
+/* "C1 3.1 %, C2 84.6 %" */
+static const char *idle_text(struct arena *arena, const struct report_meters *meters)
+{
+	const char *text = "", *state;
+
+	for (size_t i = 0; (state = meter_cpus_state(meters->cpus, i)); i++)
+		text = arena_printf(arena, "%s%s%s %.1f %%", text, i ? ", " : "", text_visible(arena, state),
+				    100 * meters->activity.idle_share[i]);
+	return text;
+}
+
+static const char *clock_text(struct arena *arena, const struct report_meters *meters)
+{
+	const struct meter_cpu_activity *activity = &meters->activity;
+	const char *share = arena_printf(arena, "%.1f %% of the time in C0", 100 * activity->c0_share);
+
+	return isnan(activity->busy_mhz) ? share
+					 : arena_printf(arena, "%.0f MHz while busy, %s", activity->busy_mhz, share);
+}
+
+static void print_way(const struct term *term, struct arena *arena, const char *label, const struct meter_cpus_way *way,
+		      const char *known)
+{
+	put_padded(term, label, 0);
+	if (way->state == METER_VALUE)
+		term_flow(term, (int)strlen(label) + 2, true, known ? known : "readable");
+	else
+		term_flow(term, (int)strlen(label) + 2, true,
+			  arena_printf(arena, "%s: %s; %s", meter_state_name(way->state), way->why, way->hint));
+}
+
+static void print_cpus(const struct term *term, struct arena *arena, const struct report_meters *meters)
+{
+	const struct meter_cpus_way clocks = meter_cpus_clocks(meters->cpus), idle = meter_cpus_idle(meters->cpus);
+
+	if (meter_source_count(meters->set))
+		(void)fputc('\n', term->out);
+	print_way(term, arena, "  Clocks", &clocks,
+		  isnan(meters->activity.c0_share) ? NULL : clock_text(arena, meters));
+	print_way(term, arena, "  Idle  ", &idle,
+		  isnan(meters->activity.idle_share[0]) ? NULL : idle_text(arena, meters));
+}
+
 static bool any_power(const struct meter_set *set)
 {
 	const struct meter_source *source;
@@ -156,8 +199,10 @@ void report_meters(const struct term *term, const struct report_meters *meters)
 		print_source(term, arena, &widths, source, &meters->results[i]);
 	for (size_t i = 0; (missing = meter_missing_at(meters->set, i)); i++)
 		width = MAX_OF(width, term_columns(missing->driver));
+	if (meters->cpus)
+		print_cpus(term, arena, meters);
 	if (width)
-		(void)fprintf(term->out, "%sNot here:\n", meter_source_count(meters->set) ? "\n" : "");
+		(void)fprintf(term->out, "%sNot here:\n", meters->cpus || meter_source_count(meters->set) ? "\n" : "");
 	for (size_t i = 0; (missing = meter_missing_at(meters->set, i)); i++) {
 		(void)fprintf(term->out, "%*s", INDENT, "");
 		put_padded(term, missing->driver, width);
@@ -231,6 +276,32 @@ static json_t *source_json(const struct meter_source *source, const struct meter
 	return json;
 }
 
+static json_t *way_json(const struct meter_cpus_way *way)
+{
+	bool works = way->state == METER_VALUE;
+
+	return json_pack("{s:s, s:o, s:o, s:o}", "state", meter_state_name(way->state), "place",
+			 report_json_text(way->place), "why", works ? json_null() : report_json_text(way->why), "hint",
+			 works ? json_null() : report_json_text(way->hint));
+}
+
+static json_t *cpus_json(const struct report_meters *meters)
+{
+	const struct meter_cpus_way clocks = meter_cpus_clocks(meters->cpus), idle = meter_cpus_idle(meters->cpus);
+	json_t *json = json_object(), *shares = json_object();
+	const char *state;
+
+	for (size_t i = 0; (state = meter_cpus_state(meters->cpus, i)); i++)
+		json_object_set_new(shares, state, known(meters->activity.idle_share[i]));
+	json_object_set_new(json, "count", json_integer((json_int_t)meter_cpus_count(meters->cpus)));
+	json_object_set_new(json, "busy_mhz", known(meters->activity.busy_mhz));
+	json_object_set_new(json, "c0_share", known(meters->activity.c0_share));
+	json_object_set_new(json, "idle_shares", shares);
+	json_object_set_new(json, "clocks", way_json(&clocks));
+	json_object_set_new(json, "idle", way_json(&idle));
+	return json;
+}
+
 void report_meters_json(json_t *json, const struct report_meters *meters)
 {
 	json_t *sources = json_array(), *missing_list = json_array();
@@ -244,6 +315,7 @@ void report_meters_json(json_t *json, const struct report_meters *meters)
 							      missing->why, "hint", report_json_text(missing->hint)));
 	json_object_set_new(json, "window_s", above_zero(meters->window_s));
 	json_object_set_new(json, "sources", sources);
+	json_object_set_new(json, "cpus", meters->cpus ? cpus_json(meters) : json_null());
 	json_object_set_new(json, "missing", missing_list);
 	json_object_set_new(json, "cost",
 			    meters->window_s > 0

@@ -11,15 +11,17 @@
 struct report_meters {
 	const struct meter_set *set;
 	const struct meter_result *results; /* one a source */
+	const struct meter_cpus *cpus;	    /* NULL: they were not looked at */
+	struct meter_cpu_activity activity; /* of them all */
 	double window_s;		    /* 0: each source was read once */
 	struct meter_cost cost;		    /* of the window */
-	bool is_live;
 };
 
-/* A line a source, why the others do not work and what would make them, and what is not here at all. */
+/* A line a source, what the CPUs did, why the others do not work and what would make them, and what is not here at all.
+ */
 void report_meters(const struct term *term, const struct report_meters *meters);
 
-/* Add to `json` the fields "window_s", "sources", "missing" and "cost". */
+/* Add to `json` the fields "window_s", "sources", "cpus", "missing" and "cost". */
 void report_meters_json(json_t *json, const struct report_meters *meters);
 
 /* A result as JSON: {"state", "why", "energy_j", "mean", "peak", "least", ...}; null for what is not known. */

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Owns the reads declared in sys_again.h. */
+/* Owns the reads of files declared in sys_again.h. */
 #include "sys_again.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <linux/perf_event.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "sys_internal.h"
@@ -38,38 +34,6 @@ int sys_again_open(struct sys *sys, const char *path, struct sys_again *ret)
 	int fd = sys_ask_open(sys, path);
 
 	return fd == -EOPNOTSUPP ? fixed(sys, path, ret) : opened(SYS_AGAIN_FILE, fd, ret);
-}
-
-int sys_again_open_msr(struct sys *sys, int cpu, struct sys_again *ret)
-{
-	char path[64];
-
-	(void)snprintf(path, sizeof(path), "/dev/cpu/%d/msr", cpu);
-	if (!sys_is_live(sys))
-		return opened(SYS_AGAIN_MSR, sys_ask_open(sys, path), ret);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	return opened(SYS_AGAIN_MSR, fd < 0 ? -errno : fd, ret);
-}
-
-int sys_again_open_perf(struct sys *sys, const char *pmu, uint32_t type, uint64_t config, int cpu,
-			struct sys_again *ret)
-{
-	struct perf_event_attr attributes = {
-	    .type = type,
-	    .size = sizeof(attributes),
-	    .config = config,
-	    .read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
-	};
-	char path[256];
-
-	if (!sys_is_live(sys)) {
-		(void)snprintf(path, sizeof(path), "/perf/%s/%" PRIx64 "/cpu%d", pmu, config, cpu);
-		return sys_again_open(sys, path, ret);
-	}
-	long fd = syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return opened(SYS_AGAIN_PERF, fd < 0 ? -errno : (int)fd, ret);
 }
 
 void sys_again_close(struct sys_again *again)
@@ -115,38 +79,5 @@ int sys_again_number(const struct sys_again *again, uint64_t *ret)
 	if (at == text || (*at && *at != '\n'))
 		return -EBADMSG;
 	*ret = number;
-	return 0;
-}
-
-int sys_again_msr(const struct sys_again *again, uint32_t number, uint64_t *ret)
-{
-	uint64_t value;
-	ssize_t got = pread(again->fd, &value, sizeof(value), number);
-
-	if (got < 0)
-		return -errno;
-	if (got != (ssize_t)sizeof(value))
-		return -EIO;
-	*ret = value;
-	return 0;
-}
-
-int sys_again_perf(const struct sys_again *again, uint64_t *ret)
-{
-	struct {
-		uint64_t count, enabled_ns, running_ns;
-	} value;
-
-	if (again->kind != SYS_AGAIN_PERF)
-		return sys_again_number(again, ret);
-	ssize_t got = read(again->fd, &value, sizeof(value));
-
-	if (got < 0)
-		return -errno;
-	if (got != (ssize_t)sizeof(value))
-		return -EIO;
-	if (value.running_ns < value.enabled_ns)
-		return -EAGAIN;
-	*ret = value.count;
 	return 0;
 }

@@ -88,6 +88,11 @@ bool sys_write_has_gate(const struct sys_writer *writer)
 	return writer->gate.pass != NULL;
 }
 
+int sys_write_play(const struct sys_writer *writer, const char *device, unsigned long request, void *argument)
+{
+	return writer->gate.play ? writer->gate.play(writer->gate.data, device, request, argument) : -EXDEV;
+}
+
 /* One system call that changes something, between its gates. A macro, for the calls have all kinds of arguments. */
 #define GATED_WRITE(writer, result, name, path, value, size, call)                                                     \
 	do {                                                                                                           \
@@ -165,16 +170,6 @@ static int check_path(const struct sys_writer *writer, const char *path, struct 
 		    fnmatch(*pattern, path, FNM_PATHNAME | FNM_PERIOD) == 0)
 			return 0;
 	return err_set(err, EPERM, path, "is not among the paths that are ever written");
-}
-
-static int open_to_write(const struct sys_writer *writer, const char *path, int flags, int *ret_fd, struct err *err)
-{
-	int fd = open_beneath(writer, path, flags, 0);
-
-	if (fd < 0)
-		return refuse(err, errno, path, "opened for writing");
-	*ret_fd = fd;
-	return 0;
 }
 
 /*
@@ -255,15 +250,26 @@ static ssize_t write_value(int fd, const char *data, size_t size)
 	return wrote;
 }
 
+int sys_write_open(const struct sys_writer *writer, const char *path, int flags, int *ret_fd, struct err *err)
+{
+	bool writes = (flags & O_ACCMODE) != O_RDONLY;
+	int r = writes ? check_path(writer, path, err) : 0, fd;
+
+	if (r < 0)
+		return r;
+	fd = open_beneath(writer, path, flags, 0);
+	if (fd < 0)
+		return refuse(err, errno, path, writes ? "opened for writing" : "opened");
+	*ret_fd = fd;
+	return 0;
+}
+
 int sys_writer_set(struct sys_writer *writer, const char *path, const char *data, size_t size, struct err *err)
 {
 	CLEANUP(close_fd) int fd = -1;
 	ssize_t wrote;
-	int r = check_path(writer, path, err);
+	int r = sys_write_open(writer, path, O_WRONLY | O_NOCTTY, &fd, err);
 
-	if (r < 0)
-		return r;
-	r = open_to_write(writer, path, O_WRONLY | O_NOCTTY, &fd, err);
 	if (r < 0)
 		return r;
 	GATED_WRITE(writer, wrote, "write", path, data, size, write_value(fd, data, size));

@@ -29,6 +29,11 @@ struct sys_write_gate {
 	int (*pass)(void *data, enum sys_write_when when, const char *call, const char *path, const char *value,
 		    size_t size);
 	void *data;
+	/*
+	 * Play a device of a machine that is files: as ioctl(2), 0 or a negative errno. Asked after `pass` when
+	 * something is set, and without it when something is asked. NULL: there are no devices.
+	 */
+	int (*play)(void *data, const char *device, unsigned long request, void *argument);
 };
 
 /*

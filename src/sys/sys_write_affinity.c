@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Owns changes of a machine that are no writes to files: where threads may run, and what a library changes for us. */
+/*
+ * Owns changes of a machine that are no writes to files: where threads may run, what a library changes for us, and what
+ * ioctls do.
+ */
 #include <errno.h>
+#include <sys/ioctl.h>
 
 #include "sys.h"
 #include "sys_write_internal.h"
@@ -16,6 +20,21 @@ int sys_writer_call(struct sys_writer *writer, const char *call, const char *wha
 		return r;
 	r = change(data);
 	(void)sys_write_pass(writer, SYS_WRITE_AFTER, call, what, value, size);
+	return r;
+}
+
+int sys_write_ioctl(const struct sys_writer *writer, const struct sys_ioctl *call)
+{
+	int r = call->sets ? sys_write_pass(writer, SYS_WRITE_BEFORE, "ioctl", call->device, NULL, 0) : 0;
+
+	if (r < 0)
+		return r;
+	if (call->fd < 0)
+		r = sys_write_play(writer, call->device, call->request, call->played);
+	else
+		r = ioctl(call->fd, call->request, call->argument) < 0 ? -errno : 0;
+	if (call->sets)
+		(void)sys_write_pass(writer, SYS_WRITE_AFTER, "ioctl", call->device, NULL, 0);
 	return r;
 }
 

@@ -16,7 +16,7 @@ CHANGING = ("unlink unlinkat mkdir mkdirat rename renameat renameat2 link linkat
             "truncate ftruncate chmod fchmod fchmodat chown fchown fchownat lchown utimensat setxattr lsetxattr "
             "fsetxattr removexattr mount umount2 pivot_root swapon swapoff init_module finit_module delete_module "
             "sched_setaffinity sched_setscheduler sched_setattr setpriority kill tkill tgkill ptrace bpf reboot "
-            "sethostname iopl ioperm socket connect bind perf_event_open fallocate creat execve execveat").split()
+            "sethostname iopl ioperm ioctl socket connect bind perf_event_open fallocate creat execve execveat").split()
 
 
 def trace(*arguments, stdin=""):
@@ -32,11 +32,15 @@ def trace(*arguments, stdin=""):
     return done, [re.sub(r"^\d+ +", "", line) for line in lines]
 
 
+# What a terminal is asked by its writer, and by the C library.
+TERMINAL = re.compile(r"ioctl\(\d+, (TCGETS|TIOCGWINSZ)\b")
+
+
 def changes(lines, allowed=()):
     found = []
     for number, line in enumerate(lines):
         call = line.split("(", 1)[0]
-        if call == "execve" and number == 0:
+        if (call == "execve" and number == 0) or TERMINAL.match(line):
             continue
         if call in ("open", "openat", "openat2"):
             if re.search(r"O_(WRONLY|RDWR|CREAT|TRUNC|APPEND|TMPFILE)", line) and not any(
@@ -52,11 +56,12 @@ WRITES = re.compile(r"(?<!->)(?<!\.)\b(O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND|
                     r"(?:creat|unlink|unlinkat|remove|rename|renameat|renameat2|link|linkat|symlink|symlinkat|mkdir|mkdirat|"
                     r"rmdir|mknod|truncate|ftruncate|fallocate|posix_fallocate|chmod|fchmod|fchmodat|chown|fchown|fchownat|"
                     r"utimensat|futimens|setxattr|fsetxattr|mkstemp|mkdtemp|tmpfile|pwrite|write|sched_setaffinity|"
-                    r"posix_spawn|posix_spawnp|fork|vfork|clone|system|popen|exec[lv]p?e?|fexecve)(?=\())")
+                    r"ioctl|posix_spawn|posix_spawnp|fork|vfork|clone|system|popen|exec[lv]p?e?|fexecve)(?=\())")
 FOPEN = re.compile(r'\bf(?:re)?d?open\([^;]*?,\s*"([^"]*)"')
-# What may besides the writer: files that the user asks for, the store of results; a question to a QEMU's monitor, a word on standard error.
+# What may besides the writer: files that the user asks for, the store of results; a question to a QEMU's monitor, a word on standard error,
+# how wide the terminal is.
 WRITERS = {"src/sys/sys_capture.c", "src/cli/picture.c", "src/store/store_place.c"}
-SENDERS = {"src/sys/sys_qmp.c", "src/base/err.c"}
+SENDERS = {"src/sys/sys_qmp.c": {"write"}, "src/base/err.c": {"write"}, "src/base/term.c": {"ioctl"}}
 
 
 class Source(Test):
@@ -77,8 +82,7 @@ class Source(Test):
                 continue
             code = self.code(path)
             words = set(WRITES.findall(code)) | {f"fopen {mode}" for mode in FOPEN.findall(code) if re.search("[wa+]", mode)}
-            if name in SENDERS:
-                words -= {"write"}
+            words -= SENDERS.get(name, set())
             if words and name not in WRITERS:
                 found[name] = sorted(words)
         self.assertEqual(found, {})
@@ -126,11 +130,12 @@ class ReadOnly(Test):
     def test_looking_at_changes(self):
         self.assert_reads_only("status")
         self.assert_reads_only("knobs", "governor", "--json")
-        # tuned is asked for its profile over the bus, and libvirt for its VMs.
+        # tuned is asked for its profile over the bus, libvirt for its VMs, and NICs for their queues (SIOCETHTOOL).
         done, lines = trace("knobs")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual([line for line in changes(lines, ("/run/dbus/system_bus_socket", "/var/run/libvirt/libvirt-sock"))
-                          if not re.match(r"socket\(AF_UNIX", line)], [])
+                          if not re.match(r"socket\(AF_(UNIX|INET, SOCK_DGRAM\|SOCK_CLOEXEC, IPPROTO_IP)\b"
+                                          r"|ioctl\(\d+, SIOCETHTOOL,", line)], [])
 
     def test_meters(self):
         # Counters of perf are opened, which counts and changes nothing.

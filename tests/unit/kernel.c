@@ -182,7 +182,7 @@ static int pass(void *data, enum sys_write_when when, const char *call, const ch
 
 struct sys_write_gate kernel_gate(struct kernel *kernel)
 {
-	return (struct sys_write_gate){pass, kernel};
+	return (struct sys_write_gate){pass, kernel, kernel_play_device};
 }
 
 static const struct tree_file boot_files[] = {

@@ -18,6 +18,9 @@ extern const struct kernel_rule kernel_memory_rules[];
 extern const struct kernel_rule kernel_pages_rules[];
 extern const struct kernel_rule kernel_device_rules[];
 
+/* The gate's play(): the devices of kernel_add_devices(). */
+int kernel_play_device(void *data, const char *device, unsigned long request, void *argument);
+
 /* Lay out the policies of a mode of amd_pstate. */
 void kernel_build_policies(const struct kernel *kernel, const char *mode);
 

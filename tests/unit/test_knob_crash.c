@@ -40,6 +40,8 @@ static const struct crash_scene scenes[] = {
     {"active", {"x3d_mode=cache"}, kernel_add_x3d},
     {"active", {"amd_pstate=passive"}, low_limits},
     {"active", {"irq@24-25=1", "irqbalance.ban=1-2", "module.kvm_amd.avic=1"}, kernel_add_devices},
+    {"active", {"nic.queues@eth0=8", "sriov.vfs@eth0=4"}, kernel_add_devices},
+    {"active", {"sriov.vfs@0000:41:00.0=0"}, kernel_add_devices},
     {"active", {"lasting.swappiness=10", "lasting.thp=never", "module.kvm.halt_poll_ns=0"}, kernel_add_devices},
     {"active", {"amd_pstate=guided", "min_freq@0=900000"}, all_performance},
     {"active", {"idle.C2=off", "idle.1@0-1=off"}, kernel_add_idle},

@@ -92,7 +92,8 @@ static void draw_value(struct draw *draw, const struct knob *of, const char *nam
 		(void)snprintf(ret, MOST_TEXT, "%u", number(draw, 3));
 }
 
-static void draw_where(struct draw *draw, const struct knob *knob, char *ret)
+/* False where this machine has nothing of that name. */
+static bool draw_where(struct draw *draw, const struct knob *knob, char *ret)
 {
 	uint32_t most = knob->unit == KNOB_OF_CPUS ? KERNEL_CPUS : knob->unit == KNOB_OF_NODES ? 2 : 0;
 
@@ -101,6 +102,9 @@ static void draw_where(struct draw *draw, const struct knob *knob, char *ret)
 		(void)snprintf(ret, MOST_TEXT, "@%u", 24 + number(draw, 2));
 	if (most && number(draw, 2))
 		(void)snprintf(ret, MOST_TEXT, "@%u", number(draw, most));
+	if (text_equal(knob->name, "nic.queues") || text_equal(knob->name, "sriov.vfs"))
+		(void)snprintf(ret, MOST_TEXT, "@eth0");
+	return knob->unit != KNOB_OF_NAMES || *ret || strchr(knob->name, '*');
 }
 
 static void draw_asks(struct draw *draw)
@@ -115,9 +119,8 @@ static void draw_asks(struct draw *draw)
 		const struct knob *knob = knob_at(number(draw, (uint32_t)knobs));
 		char name[MOST_TEXT], where[MOST_TEXT], value[MOST_TEXT];
 
-		if (!draw_name(draw, knob, name) || (knob->unit == KNOB_OF_NAMES && !strchr(knob->name, '*')))
+		if (!draw_name(draw, knob, name) || !draw_where(draw, knob, where))
 			continue;
-		draw_where(draw, knob, where);
 		draw_value(draw, knob, name, value);
 		(void)snprintf(draw->asks[draw->ask_count++], sizeof(draw->asks[0]), "%s%s=%s", name, where, value);
 	}

@@ -33,7 +33,7 @@ static void in_files(void **state)
 	CLEANUP(sys_writer_close_pointer) struct sys_writer *plain = NULL;
 	struct tree *tree = tree_new(NULL);
 	struct seen seen = {0};
-	const struct sys_write_gate gate = {pass, &seen};
+	const struct sys_write_gate gate = {.pass = pass, .data = &seen};
 	const struct cpuset cpus = cpuset_range(4, 5);
 	struct err err = {0};
 
@@ -78,7 +78,7 @@ static void of_libraries(void **state)
 {
 	CLEANUP(sys_writer_close_pointer) struct sys_writer *writer = NULL;
 	struct seen seen = {0};
-	const struct sys_write_gate gate = {pass, &seen};
+	const struct sys_write_gate gate = {.pass = pass, .data = &seen};
 	struct err err = {0};
 	int calls = 0;
 

@@ -262,7 +262,7 @@ static int pass(void *data, enum sys_write_when when, const char *call, const ch
 
 struct sys_write_gate vm_scene_gate(struct vm_scene *scene)
 {
-	return (struct sys_write_gate){pass, scene};
+	return (struct sys_write_gate){.pass = pass, .data = scene};
 }
 
 struct vm_layout vm_scene_layout(struct arena *arena, const char *name, const char *cpus, const char *service,

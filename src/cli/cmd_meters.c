@@ -27,7 +27,9 @@ static void read_once(struct meter_set *set, struct meter_result *results)
 						   .peak = (double)NAN,
 						   .least = (double)NAN,
 						   .samples = 1};
-		if (reading.state == METER_VALUE && meter_source_at(set, i)->quantity != METER_ENERGY)
+		if (reading.state == METER_VALUE && meter_source_at(set, i)->quantity == METER_LIMIT)
+			results[i].limits = (uint32_t)reading.value;
+		else if (reading.state == METER_VALUE && meter_source_at(set, i)->quantity != METER_ENERGY)
 			results[i].mean = results[i].peak = results[i].least = reading.value;
 	}
 }
@@ -48,7 +50,7 @@ static void wait_for(double window_s)
 }
 
 static int measure(struct meter_set *set, struct meter_cpus *cpus, struct meter_result *results,
-		   struct report_meters *meters, struct err *err)
+		   struct report_meters *meters, struct arena *arena, struct err *err)
 {
 	CLEANUP(meter_sampler_free_pointer) struct meter_sampler *sampler = NULL;
 	/* A short window wants ten readings of what is read quickly. */
@@ -65,6 +67,7 @@ static int measure(struct meter_set *set, struct meter_cpus *cpus, struct meter_
 	meter_sampler_stop(sampler);
 	for (size_t i = 0; i < meter_source_count(set); i++)
 		meter_window(sampler, i, from_ns, to_ns, &results[i]);
+	meters->contradiction = meter_contradiction(sampler, from_ns, to_ns, arena);
 	meters->activity = meter_activity(sampler, from_ns, to_ns);
 	meters->cost = meter_sampler_cost(sampler);
 	return 0;
@@ -143,7 +146,7 @@ int cmd_meters(struct cli *cli)
 	meters.activity = meter_activity_of(&(struct meter_activity_sums){0});
 	if (meters.window_s <= 0)
 		read_once(set, results);
-	else if (measure(set, cpus, results, &meters, &err) < 0)
+	else if (measure(set, cpus, results, &meters, arena, &err) < 0)
 		return cli_fail(&err);
 	if (cli_given(cli, OPTION_JSON))
 		print_json(host, &meters);

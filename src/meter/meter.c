@@ -12,7 +12,8 @@
 #include "text.h"
 
 /* In the order in which they are preferred: a counter that the kernel extends to 64 bit before one that wraps. */
-static const struct meter_driver *const drivers[] = {&meter_perf, &meter_powercap, &meter_hwmon};
+static const struct meter_driver *const drivers[] = {&meter_perf, &meter_powercap, &meter_msr, &meter_hwmon,
+						     &meter_hsmp};
 
 static const struct boundary {
 	const char *name;
@@ -29,8 +30,10 @@ static const struct boundary {
 
 static const struct {
 	const char *name, *unit;
-} quantities[METER_QUANTITIES] = {
-    [METER_ENERGY] = {"energy", "J"}, [METER_POWER] = {"power", "W"}, [METER_TEMPERATURE] = {"temperature", "°C"}};
+} quantities[METER_QUANTITIES] = {[METER_ENERGY] = {"energy", "J"},
+				  [METER_POWER] = {"power", "W"},
+				  [METER_TEMPERATURE] = {"temperature", "°C"},
+				  [METER_LIMIT] = {"limit", ""}};
 
 enum { PERIOD_S = 1, MOST_CELSIUS = 150 };
 
@@ -47,6 +50,27 @@ const char *meter_quantity_name(enum meter_quantity quantity)
 const char *meter_quantity_unit(enum meter_quantity quantity)
 {
 	return quantities[quantity].unit;
+}
+
+/* Bits of HSMP message 19h, the names as in the kernel's drivers/platform/x86/amd/hsmp/acpi.c, told in words. */
+const char *meter_limit_text(struct arena *arena, uint32_t bits)
+{
+	static const char *const names[] = {"its temperature (cHTC)",
+					    "PROCHOT",
+					    "the current limit (TDC)",
+					    "the package power limit (PPT)",
+					    "the most that the part can do",
+					    "the reliability limit",
+					    "the BMC (APML)",
+					    "a limit set by HSMP",
+					    "the temperature of a regulator (VRHOT)"};
+	const char *text = "";
+
+	for (size_t i = 0; i < 16; i++)
+		if (bits & 1U << i)
+			text = arena_printf(arena, "%s%s%s", text, *text ? ", " : "",
+					    i < ARRAY_SIZE(names) ? names[i] : arena_printf(arena, "bit %zu", i));
+	return *text ? text : "nothing";
 }
 
 const char *meter_state_name(enum meter_state state)
@@ -269,7 +293,8 @@ static void choose(struct meter_set *set)
 {
 	for (size_t i = 0; i < set->count; i++) {
 		struct meter_source *source = &set->inputs[i]->source;
-		bool taken = source->quantity == METER_TEMPERATURE || source->state != METER_VALUE;
+		bool taken = (source->quantity != METER_ENERGY && source->quantity != METER_POWER) ||
+			     source->state != METER_VALUE;
 
 		for (size_t j = 0; j < i && !taken; j++) {
 			const struct meter_source *other = &set->inputs[j]->source;

@@ -9,6 +9,7 @@
 #ifndef HVTUNE_METER_H
 #define HVTUNE_METER_H
 
+#include "arena.h"
 #include "meter_counter.h"
 #include "sys.h"
 
@@ -18,6 +19,7 @@ enum meter_quantity {
 	METER_ENERGY,	   /* a counter of joules */
 	METER_POWER,	   /* watts */
 	METER_TEMPERATURE, /* degrees Celsius */
+	METER_LIMIT,	   /* what limits the clock now, bits of meter_limit_text() */
 	METER_QUANTITIES,
 };
 
@@ -59,7 +61,7 @@ struct meter_reading {
 	int errnum;	 /* positive, METER_UNREADABLE */
 	const char *why; /* of METER_IMPLAUSIBLE: a literal */
 	uint64_t count;	 /* METER_ENERGY: in units of source->counter.unit_j */
-	double value;	 /* else: W or degrees */
+	double value;	 /* else: W, degrees, bits */
 };
 
 struct meter_set;
@@ -103,5 +105,8 @@ const char *meter_boundary_name(enum meter_boundary boundary);
 const char *meter_quantity_name(enum meter_quantity quantity);
 const char *meter_quantity_unit(enum meter_quantity quantity);
 const char *meter_state_name(enum meter_state state);
+
+/* What limits a socket's clock, "the package power limit (PPT)"; "nothing" for no bit. */
+const char *meter_limit_text(struct arena *arena, uint32_t bits);
 
 #endif

@@ -41,7 +41,7 @@ struct meter_set {
 	size_t missing_count, missing_room;
 };
 
-extern const struct meter_driver meter_perf, meter_powercap, meter_hwmon;
+extern const struct meter_driver meter_perf, meter_powercap, meter_msr, meter_hwmon, meter_hsmp;
 
 /*
  * Add a source; what `source` points to must live as long as the set's arena. Defaults: period 1 s, most as the

@@ -458,7 +458,12 @@ void meter_window(const struct meter_sampler *sampler, size_t source, int64_t fr
 	const struct meter_sample *samples;
 	size_t count = meter_samples(sampler, source, &samples, NULL);
 
-	meter_window_of(&sampler->set->inputs[source]->source, samples, count, from_ns, to_ns, ret);
+	const struct track *track = track_of(sampler, source);
+	struct meter_source as_read = sampler->set->inputs[source]->source;
+
+	if (track)
+		as_read.period_s = (double)track->period_ns / 1e9;
+	meter_window_of(&as_read, samples, count, from_ns, to_ns, ret);
 }
 
 /* Put one more source into the sum. */

@@ -42,6 +42,7 @@ struct meter_result {
 	size_t samples;		    /* in the window */
 	size_t bad;		    /* samples without a value among them */
 	size_t distinct;	    /* changes of the value + 1; a meter that always says the same is suspect */
+	uint32_t limits; /* of METER_LIMIT: all bits that were seen; `mean` is the share of time in which any was */
 	uint32_t wraps, resets, gaps, stands, glitches; /* of a counter; see meter_counter.h */
 };
 
@@ -92,6 +93,13 @@ void meter_window(const struct meter_sampler *sampler, size_t source, int64_t fr
  */
 void meter_total(const struct meter_sampler *sampler, enum meter_boundary boundary, int64_t from_ns, int64_t to_ns,
 		 struct meter_result *ret);
+
+/*
+ * Does a part draw more than the whole, such as the packages more than the machine at the wall? Then both are
+ * implausible, and the text in the arena tells; NULL: no contradiction. A meter's class and lag is allowed for.
+ */
+const char *meter_contradiction(const struct meter_sampler *sampler, int64_t from_ns, int64_t to_ns,
+				struct arena *arena);
 
 /*
  * What all CPUs together did in a window, and the sums over all CPUs that were read for it. With marks at both ends the

@@ -139,24 +139,29 @@ static void integrate(const struct meter_source *source, const struct meter_samp
 {
 	int64_t hole_ns = (int64_t)(HOLE_PERIODS * reach_s(source) * 1e9), hold_ns = hole_ns / 2;
 	const struct meter_sample *last = NULL;
+	double at_last = 0;
 
 	for (size_t i = first; i < count; i++) {
 		const struct meter_sample *sample = &samples[i];
 
 		if (sample->state != METER_VALUE)
 			continue;
+		/* Of what limits: for how long anything does. */
+		double level = source->quantity == METER_LIMIT ? (uint32_t)sample->value != 0 : sample->value;
+
 		if (last && sample->time_ns - last->time_ns <= hole_ns)
-			add_interval(sums, last->time_ns, sample->time_ns, last->value, sample->value);
+			add_interval(sums, last->time_ns, sample->time_ns, at_last, level);
 		else if (!last)
-			add_interval(sums, sample->time_ns - hold_ns, sample->time_ns, sample->value, sample->value);
+			add_interval(sums, sample->time_ns - hold_ns, sample->time_ns, level, level);
 		if (sample->time_ns >= sums->from_ns && sample->time_ns <= sums->to_ns)
-			see_level(sums, sample->value);
+			see_level(sums, level);
 		last = sample;
+		at_last = level;
 		if (sample->time_ns >= sums->to_ns)
 			return;
 	}
 	if (last)
-		add_interval(sums, last->time_ns, last->time_ns + hold_ns, last->value, last->value);
+		add_interval(sums, last->time_ns, last->time_ns + hold_ns, at_last, at_last);
 }
 
 /* Samples in the window: how many, how many bad, how many changes. */
@@ -184,6 +189,8 @@ static void count_samples(const struct meter_source *source, const struct meter_
 			last_new_ns = sample->time_ns;
 			ret->distinct++;
 		}
+		if (source->quantity == METER_LIMIT)
+			ret->limits |= (uint32_t)sample->value;
 		last = sample;
 	}
 	if (ret->distinct > 1 && source->quantity != METER_ENERGY)
@@ -263,11 +270,11 @@ static void conclude(const struct meter_source *source, const struct sums *sums,
 	/* A counter that steps at any time within its refresh, at both edges: sqrt(2 / 12) of it. */
 	ret->error_share +=
 	    is_counter ? sqrt(2.0 / 12) * period_s / ret->window_s : trapezoid_error(period_s / ret->window_s);
-	if (source->quantity != METER_TEMPERATURE)
+	if (is_counter || source->quantity == METER_POWER)
 		ret->energy_j = ret->mean * ret->window_s;
 	if (!is_counter && period_s > ret->window_s / 10)
 		ret->why = "fewer than ten readings";
-	else if (!is_counter && ret->samples >= 30 && ret->distinct == 1)
+	else if (source->quantity == METER_POWER && ret->samples >= 30 && ret->distinct == 1)
 		ret->why = "all readings are the same: does the meter still measure?";
 }
 

@@ -67,6 +67,8 @@ static const char *now_text(const struct term *term, struct arena *arena, const 
 	const char *why = source->state == METER_VALUE ? result->why : source->why;
 	enum meter_state state = source->state == METER_VALUE ? result->state : source->state;
 
+	if (state == METER_VALUE && source->quantity == METER_LIMIT)
+		return meter_limit_text(arena, result->limits);
 	if (state == METER_VALUE && !isnan(result->mean))
 		return report_meter_amount(term, arena, shown_quantity(source->quantity), result->mean);
 	if (state == METER_VALUE)
@@ -199,6 +201,8 @@ void report_meters(const struct term *term, const struct report_meters *meters)
 		print_source(term, arena, &widths, source, &meters->results[i]);
 	for (size_t i = 0; (missing = meter_missing_at(meters->set, i)); i++)
 		width = MAX_OF(width, term_columns(missing->driver));
+	if (meters->contradiction)
+		term_flow(term, INDENT, false, arena_printf(arena, "Implausible: %s.", meters->contradiction));
 	if (meters->cpus)
 		print_cpus(term, arena, meters);
 	if (width)
@@ -244,6 +248,7 @@ json_t *report_meter_result_json(const struct meter_result *result)
 	json_object_set_new(json, "samples", json_integer((json_int_t)result->samples));
 	json_object_set_new(json, "bad", json_integer((json_int_t)result->bad));
 	json_object_set_new(json, "distinct", json_integer((json_int_t)result->distinct));
+	json_object_set_new(json, "limits", json_integer(result->limits));
 	json_object_set_new(json, "wraps", json_integer(result->wraps));
 	json_object_set_new(json, "resets", json_integer(result->resets));
 	json_object_set_new(json, "gaps", json_integer(result->gaps));
@@ -316,6 +321,7 @@ void report_meters_json(json_t *json, const struct report_meters *meters)
 	json_object_set_new(json, "window_s", above_zero(meters->window_s));
 	json_object_set_new(json, "sources", sources);
 	json_object_set_new(json, "cpus", meters->cpus ? cpus_json(meters) : json_null());
+	json_object_set_new(json, "contradiction", report_json_text(meters->contradiction));
 	json_object_set_new(json, "missing", missing_list);
 	json_object_set_new(json, "cost",
 			    meters->window_s > 0

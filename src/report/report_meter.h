@@ -13,6 +13,7 @@ struct report_meters {
 	const struct meter_result *results; /* one a source */
 	const struct meter_cpus *cpus;	    /* NULL: they were not looked at */
 	struct meter_cpu_activity activity; /* of them all */
+	const char *contradiction;	    /* of boundaries, or NULL */
 	double window_s;		    /* 0: each source was read once */
 	struct meter_cost cost;		    /* of the window */
 };

@@ -264,7 +264,7 @@ static void test_sampler(void **state)
 {
 	static const struct tree_file meter[] = {
 	    {HWMON "hwmon0/name", "power_meter\n"}, {HWMON "hwmon0/power1_average", "200000000\n"}, {NULL, NULL}};
-	const struct meter_sampling quick = {.period_s = 0.005, .room = 1000};
+	const struct meter_sampling quick = {.period_s = 0.005, .room = 1000}, seldom = {.period_s = 60};
 	struct scene scene = scene_open(two_packages, meter);
 	size_t package = (size_t)meter_source_find(scene.set, "powercap.package-0");
 	size_t board = (size_t)meter_source_find(scene.set, "hwmon.power_meter");
@@ -275,7 +275,8 @@ static void test_sampler(void **state)
 	uint64_t lost;
 
 	(void)state;
-	assert_int_equal(meter_sampler_start(scene.set, &quick, &sampler, NULL), 0);
+	/* Only the marks read, so that nothing depends on how busy this machine is. */
+	assert_int_equal(meter_sampler_start(scene.set, &seldom, &sampler, NULL), 0);
 	int64_t from_ns = meter_sampler_mark(sampler);
 
 	pause_ms(40);
@@ -289,15 +290,15 @@ static void test_sampler(void **state)
 	assert_int_equal(result.wraps, 1);
 	/* Energy that came at once is spread evenly between the two values around it, and a part lies before the mark.
 	 */
-	assert_true(result.energy_j > 0.5 && result.energy_j < 1.610988);
+	assert_true(result.energy_j > 0.01 && result.energy_j < 1.610988);
 	meter_total(sampler, METER_PACKAGE, from_ns, to_ns, &total);
 	assert_int_equal(total.state, METER_VALUE);
-	assert_true(total.energy_j > 1.5 && total.energy_j < 3.610988);
+	assert_true(total.energy_j > 0.02 && total.energy_j < 3.610988);
 
 	meter_sampler_stop(sampler);
 	size_t count = meter_samples(sampler, board, &samples, &lost);
 
-	assert_true(count > 5);
+	assert_int_equal(count, 3);
 	assert_int_equal(lost, 0);
 	assert_int_equal(samples[0].state, METER_VALUE);
 	assert_true(samples[0].value == 200);
@@ -307,6 +308,14 @@ static void test_sampler(void **state)
 	cost = meter_sampler_cost(sampler);
 	assert_true(cost.reads >= 3 * count);
 	assert_true(cost.cpu_s > 0 && cost.cpu_s < cost.wall_s);
+	sampler = meter_sampler_free(sampler);
+
+	/* And at a period of their own. */
+	assert_int_equal(meter_sampler_start(scene.set, &quick, &sampler, NULL), 0);
+	for (int i = 0; i < 200 && meter_samples(sampler, board, &samples, NULL) < 5; i++)
+		pause_ms(10);
+	assert_true(meter_samples(sampler, board, &samples, NULL) >= 5);
+	assert_true(samples[4].time_ns - samples[0].time_ns >= 15000000);
 	(void)meter_sampler_free(sampler);
 	scene_close(&scene);
 }

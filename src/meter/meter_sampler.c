@@ -52,6 +52,7 @@ struct lane {
 	atomic_uint_least64_t reads;
 	/* below the lock of the sampler */
 	uint64_t marks_wanted, marks_done;
+	int64_t mark_ns; /* when the reads of the last mark began */
 };
 
 struct meter_sampler {
@@ -211,10 +212,11 @@ static bool wait_for_work(struct lane *lane, int64_t next_ns, uint64_t *ret_mark
 	return goes_on;
 }
 
-static void say_marked(struct lane *lane, uint64_t marks)
+static void say_marked(struct lane *lane, uint64_t marks, int64_t mark_ns)
 {
 	(void)pthread_mutex_lock(&lane->sampler->lock);
 	lane->marks_done = marks;
+	lane->mark_ns = mark_ns;
 	(void)pthread_cond_broadcast(&lane->sampler->marked);
 	(void)pthread_mutex_unlock(&lane->sampler->lock);
 }
@@ -228,11 +230,12 @@ static void *run_lane(void *data)
 	note_cost(lane);
 	while (wait_for_work(lane, next_ns, &marks)) {
 		bool is_mark = marks != done;
+		int64_t now_ns = meter_now_ns();
 
-		next_ns = sample_due(lane, meter_now_ns(), is_mark);
+		next_ns = sample_due(lane, now_ns, is_mark);
 		note_cost(lane);
 		if (is_mark)
-			say_marked(lane, marks);
+			say_marked(lane, marks, now_ns);
 		done = marks;
 	}
 	note_cost(lane);
@@ -377,6 +380,7 @@ int meter_sampler_start(struct meter_set *set, const struct meter_sampling *how,
 int64_t meter_sampler_mark(struct meter_sampler *sampler)
 {
 	struct lane *quick = &sampler->lanes[0];
+	int64_t mark_ns = meter_now_ns();
 
 	if ((quick->count || sampler->activity.cpus) && quick->started) {
 		(void)pthread_mutex_lock(&sampler->lock);
@@ -385,9 +389,11 @@ int64_t meter_sampler_mark(struct meter_sampler *sampler)
 		(void)pthread_cond_broadcast(&sampler->wake);
 		while (quick->marks_done < mark && !sampler->stop)
 			(void)pthread_cond_wait(&sampler->marked, &sampler->lock);
+		if (!sampler->stop)
+			mark_ns = quick->mark_ns;
 		(void)pthread_mutex_unlock(&sampler->lock);
 	}
-	return meter_now_ns();
+	return mark_ns;
 }
 
 void meter_sampler_stop(struct meter_sampler *sampler)

@@ -67,7 +67,10 @@ struct meter_sampler;
 int meter_sampler_start(struct meter_set *set, const struct meter_sampling *how, struct meter_sampler **ret,
 			struct err *err);
 
-/* Have the quick sources read now and wait for it (less than a millisecond a source). Returns the time after it. */
+/*
+ * Have the quick sources read now and wait for it (less than a millisecond a source). Returns the time just before the
+ * first of these reads, so that they cover a window that ends there, however late this thread goes on.
+ */
 int64_t meter_sampler_mark(struct meter_sampler *sampler);
 
 /* Stop the threads; a read of a slow source that is under way is waited for. Samples and results stay. */

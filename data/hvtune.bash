@@ -8,7 +8,7 @@ _hvtune_knobs() {
 
 _hvtune() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check show explain lint place set apply fix confirm undo status knobs meters study capture help" options
+    local commands="check show explain lint place set apply fix confirm undo status knobs meters study report capture help" options
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
@@ -29,6 +29,7 @@ _hvtune() {
     undo) options="--all --host --json --help" ;;
     status | knobs) options="--host --json --help" ;;
     meters) options="--window --host --json --help" ;;
+    report) options="--format --output --store --json --help" ;;
     study) options="--host --json --help" ;;
     capture) options="--output --force --host --timing --help" ;;
     help)
@@ -38,7 +39,7 @@ _hvtune() {
     *) return ;;
     esac
     case $before in
-    --host | -H | --svg | --output | -o | --file)
+    --host | -H | --svg | --output | -o | --file | --store)
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
         ;;
@@ -71,7 +72,9 @@ _hvtune() {
         return
         ;;
     --format)
-        mapfile -t COMPREPLY < <(compgen -W "text xml diff virsh qm qemu" -- "$word")
+        local forms="text xml diff virsh qm qemu"
+        [ "$command" = report ] && forms="text html markdown json csv svg"
+        mapfile -t COMPREPLY < <(compgen -W "$forms" -- "$word")
         return
         ;;
     esac

@@ -53,6 +53,9 @@ enum cli_option_id {
 	OPTION_NO_TRIAL,
 	OPTION_WAIT,
 	OPTION_WINDOW,
+	OPTION_REPORT_OUTPUT,
+	OPTION_REPORT_FORMAT,
+	OPTION_STORE,
 	OPTION_COUNT,
 };
 
@@ -114,6 +117,9 @@ int cli_open_host(const struct cli *cli, struct host **ret);
 /* Write what --svg asks for to its FILE, - is standard output. An exit code. */
 int cli_write_picture(const struct cli *cli, int (*write)(FILE *out, const void *what), const void *what);
 
+/* Write `what` ("picture", "report") to a file, a pipe or a device; half a new file is taken away. An exit code. */
+int cli_write_file(const char *path, const char *what, const char *data, size_t size);
+
 /* For --timing: where the time went, to standard error. */
 void cli_print_timing(const struct cli *cli, const struct host *host);
 
@@ -127,6 +133,7 @@ int cmd_knobs(struct cli *cli);
 int cmd_lint(struct cli *cli);
 int cmd_meters(struct cli *cli);
 int cmd_place(struct cli *cli);
+int cmd_report(struct cli *cli);
 int cmd_set(struct cli *cli);
 int cmd_show(struct cli *cli);
 int cmd_status(struct cli *cli);

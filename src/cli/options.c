@@ -62,6 +62,13 @@ const struct cli_option cli_options[] = {
     {OPTION_EVERY, "all", 'a', NULL, "all changes in force, the newest first"},
     {OPTION_CONNECT, "connect", 'c', "URI",
      "take the VMs that libvirt has at URI (qemu:///session, say), asked read-only, instead of those in its files"},
+    {OPTION_REPORT_OUTPUT, "output", 'o', "FILE",
+     "write the report to FILE, its form by its name: .html, .md, .json, .csv or .txt; with --format svg the directory "
+     "for one file a chart"},
+    {OPTION_REPORT_FORMAT, "format", 0, "FORM",
+     "text (the usual), html, markdown, json, csv (every run), or svg (the charts, each a file of --output)"},
+    {OPTION_STORE, "store", 0, "WHERE",
+     "take results from this file or postgresql:// address instead of the usual place"},
     {0, NULL, 0, NULL, NULL},
 };
 
@@ -85,6 +92,9 @@ static const enum cli_option_id confirm_options[] = {OPTION_WAIT, OPTION_ROOT, O
 static const enum cli_option_id undo_options[] = {OPTION_EVERY, OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id study_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id status_options[] = {OPTION_ROOT, OPTION_JSON, 0};
+
+static const enum cli_option_id report_options[] = {OPTION_REPORT_FORMAT, OPTION_REPORT_OUTPUT, OPTION_STORE,
+						    OPTION_JSON, 0};
 
 #define CODES_USUAL "0 fine, 1 findings, 2 usage, 3 could not"
 #define CODES_CHANGE "0 done, 1 put back or not wanted, 2 usage, 3 could not"
@@ -137,6 +147,10 @@ const struct cli_command cli_commands[] = {
      "often it switches and boots, and what cannot be done on this machine; nothing is touched. Exit code 1 when the "
      "study cannot be done here.",
      study_options, cmd_study, CODES_USUAL},
+    {"report", "[SESSION]", "say what a measurement showed, as a page, a table or charts",
+     "Prints the verdict of a session (its number, its label, or last), its charts, figures, host, settings and every "
+     "run; as text, as one HTML page that needs no network, as Markdown, JSON or CSV, or the charts as SVG files.",
+     report_options, cmd_report, "0 fine, 2 usage, 3 could not"},
     {"undo", "[ID]", "put back what was changed",
      "Puts back the newest change, the change ID or --all, after a crash or a reboot too. What someone else has set "
      "since is left alone and told.",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Owns writing the picture that --svg asks for. */
+/* Owns writing files for people: the picture that --svg asks for, reports. */
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include "text.h"
 
 /* A file that we make, or one that is there (a pipe, a device, an older picture). */
-static int open_picture(const char *path, bool *ret_ours)
+static int open_file(const char *path, bool *ret_ours)
 {
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 
@@ -32,21 +32,21 @@ static int write_all(int fd, const char *data, size_t size)
 	return 0;
 }
 
-static int write_file(const char *path, const char *data, size_t size)
+int cli_write_file(const char *path, const char *what, const char *data, size_t size)
 {
 	struct err err = {0};
 	bool ours;
-	int fd = open_picture(path, &ours);
+	int fd = open_file(path, &ours);
 	int errnum = fd < 0 ? errno : write_all(fd, data, size);
 
 	if (fd >= 0 && close(fd) < 0 && !errnum)
 		errnum = errno;
 	if (!errnum)
 		return EXIT_FINE;
-	/* Half a picture is none. */
+	/* Half of it is none. */
 	if (fd >= 0 && ours)
 		(void)unlink(path);
-	(void)err_set(&err, errnum, path, "cannot write the picture: %s", strerror(errnum));
+	(void)err_set(&err, errnum, path, "cannot write the %s: %s", what, strerror(errnum));
 	return cli_fail(&err);
 }
 
@@ -68,7 +68,7 @@ int cli_write_picture(const struct cli *cli, int (*write)(FILE *out, const void 
 	}
 	base_fclose(&out);
 	if (!text_equal(path, "-"))
-		return write_file(path, data, size);
+		return cli_write_file(path, "picture", data, size);
 	(void)fwrite(data, 1, size, stdout);
 	return EXIT_FINE;
 }

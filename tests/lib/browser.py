@@ -33,7 +33,12 @@ addEventListener("load", () => {
     if (parent.closest("details:not([open])") && !parent.closest("summary")) continue;
     const range = document.createRange();
     range.selectNodeContents(node);
-    for (const r of range.getClientRects()) note(r, node.data, 0);
+    // What a table scrolls by itself is not in the window until it is scrolled.
+    const box = parent.closest(".table")?.getBoundingClientRect() ?? {left: -1e6, right: 1e6};
+    for (const r of range.getClientRects()) {
+      const left = Math.max(r.left, box.left), right = Math.min(r.right, box.right);
+      note({left, right, width: right - left, top: r.top, bottom: r.bottom, height: r.height}, node.data, 0);
+    }
   }
   const result = document.createElement("pre");
   result.id = "measured";

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns a session as a document: what it says, in which order. */
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "report_result.h"
+#include "report_scale.h"
+#include "text.h"
+
+/* ---- values of JSON as rows ---- */
+
+struct rows {
+	struct arena *arena;
+	const char **cells;
+	int count, room, columns;
+};
+
+static const char **row_new(struct rows *rows)
+{
+	if (rows->count == rows->room) {
+		int room = rows->room ? rows->room * 2 : 16;
+		const char **larger = ARENA_ARRAY(rows->arena, (size_t)room * (size_t)rows->columns, const char *);
+
+		if (rows->count)
+			memcpy(larger, rows->cells, (size_t)rows->count * (size_t)rows->columns * sizeof(*larger));
+		rows->cells = larger;
+		rows->room = room;
+	}
+	return &rows->cells[(size_t)rows->count++ * (size_t)rows->columns];
+}
+
+static const char *scalar(struct arena *arena, const json_t *value)
+{
+	if (json_is_string(value))
+		return arena_strdup(arena, json_string_value(value));
+	if (json_is_true(value) || json_is_false(value))
+		return json_is_true(value) ? "yes" : "no";
+	if (json_is_null(value))
+		return "not known";
+	if (json_is_integer(value))
+		return arena_printf(arena, "%lld", (long long)json_integer_value(value));
+	if (json_is_real(value))
+		return arena_printf(arena, "%.6g", json_real_value(value));
+	CLEANUP(base_free) char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+
+	return arena_strdup(arena, text ? text : "?");
+}
+
+/* "cpu.model" for what is inside of an object; lists of plain values in one cell. */
+static void put_json(struct rows *rows, const char *name, const json_t *value)
+{
+	const char *key;
+	json_t *inner;
+
+	if (!json_is_object(value)) {
+		const char **cells = row_new(rows);
+
+		cells[0] = name;
+		cells[1] = scalar(rows->arena, value);
+		return;
+	}
+	json_object_foreach ((json_t *)value, key, inner)
+		put_json(rows, *name ? arena_printf(rows->arena, "%s.%s", name, key) : arena_strdup(rows->arena, key),
+			 inner);
+}
+
+static void add_json(struct doc *doc, const char *text, const char *caption)
+{
+	static const char *const heads[] = {"what", "value"};
+	json_t *json = text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
+	struct rows rows = {.arena = doc->arena, .columns = 2};
+	struct doc_table *table = ARENA_NEW(doc->arena, struct doc_table);
+
+	if (json_is_object(json))
+		put_json(&rows, "", json);
+	*table = (struct doc_table){caption, heads, rows.cells, 2, rows.count, 2};
+	doc_add_table(doc, table);
+	json_decref(json);
+}
+
+/* ---- texts ---- */
+
+static const char *when(struct arena *arena, int64_t at_us)
+{
+	time_t seconds = (time_t)(at_us / 1000000);
+	struct tm parts;
+	char text[64];
+
+	if (!at_us || !gmtime_r(&seconds, &parts) || !strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &parts))
+		return "not known";
+	return arena_strdup(arena, text);
+}
+
+static const char *estimate_text(const struct report_result *result, const struct report_metric *metric, size_t index,
+				 bool interval)
+{
+	const struct report_estimate *found = &metric->estimates[index];
+	const char *unit = metric->measure.unit;
+
+	if (!found->runs)
+		return "no valid run";
+	if (!interval)
+		return scale_plain(result->arena, found->value.estimate, found->half, unit);
+	if (!isfinite(found->half))
+		return "too few runs";
+	return arena_printf(result->arena, "%s to %s", scale_plain(result->arena, found->value.low, found->half, unit),
+			    scale_plain(result->arena, found->value.high, found->half, unit));
+}
+
+static const char *title(const struct report_result *result)
+{
+	const struct store_session *session = &result->whole->session;
+
+	return session->name ? session->name
+			     : arena_printf(result->arena, "hvtune %s on %s, %s", session->kind,
+					    session->host ? session->host : "a host that is not known",
+					    when(result->arena, session->began_us));
+}
+
+/* ---- sections ---- */
+
+static void add_configurations(struct doc *doc, const struct report_result *result)
+{
+	const struct store_whole *whole = result->whole;
+	const char *const *knobs = report_settings(doc->arena, whole);
+	struct doc_table *table = ARENA_NEW(doc->arena, struct doc_table);
+	int columns = 2;
+
+	while (knobs[columns - 2])
+		columns++;
+	const char **heads = ARENA_ARRAY(doc->arena, (size_t)columns, const char *);
+	const char **cells = ARENA_ARRAY(doc->arena, (size_t)columns * (whole->configuration_count + 1), const char *);
+
+	heads[0] = "configuration";
+	heads[1] = "command";
+	for (int i = 2; i < columns; i++)
+		heads[i] = knobs[i - 2];
+	for (size_t i = 0; i < whole->configuration_count; i++) {
+		const struct store_configuration *one = &whole->configurations[i];
+		const char **row = &cells[i * (size_t)columns];
+
+		row[0] = one->name;
+		row[1] =
+		    arena_printf(doc->arena, "%s%s%s", one->command ? report_command(doc->arena, one->command) : "none",
+				 one->place ? ", in " : "", one->place ? one->place : "");
+		for (int k = 2; k < columns; k++) {
+			row[k] = report_setting(doc->arena, one, knobs[k - 2]);
+			row[k] = row[k] ? row[k] : "as it was";
+		}
+	}
+	*table = (struct doc_table){"Configurations and what each sets", heads,	 cells, columns,
+				    (int)whole->configuration_count,	 columns};
+	doc_add(doc, DOC_HEADING, whole->configuration_count > 1 ? "What was compared" : "What was measured");
+	doc_add_table(doc, table);
+}
+
+static void add_estimates(struct doc *doc, const struct report_result *result)
+{
+	static const char *const heads[] = {"configuration", "metric",	 "runs",
+					    "estimate",	     "interval", "beside the first"};
+	const struct store_whole *whole = result->whole;
+	struct rows rows = {.arena = doc->arena, .columns = ARRAY_SIZE(heads)};
+	struct doc_table *table = ARENA_NEW(doc->arena, struct doc_table);
+
+	for (size_t m = 0; m < whole->metric_count; m++)
+		for (size_t i = 0; i < whole->configuration_count; i++) {
+			const struct report_metric *metric = &result->metrics[m];
+			const char **row = row_new(&rows);
+
+			row[0] = whole->configurations[i].name;
+			row[1] = metric->measure.name;
+			row[2] = arena_printf(doc->arena, "%d", metric->estimates[i].runs);
+			row[3] = estimate_text(result, metric, i, false);
+			row[4] = estimate_text(result, metric, i, true);
+			row[5] = i ? metric->differences[i].brief : "";
+		}
+	*table = (struct doc_table){
+	    "Estimates: geometric means, with 95 % intervals", heads, rows.cells, ARRAY_SIZE(heads), rows.count, 2};
+	doc_add(doc, DOC_HEADING, "Figures");
+	doc_add_table(doc, table);
+}
+
+static void add_changes(struct doc *doc, const struct report_result *result)
+{
+	const struct store_whole *whole = result->whole;
+	const char *const *knobs = report_settings(doc->arena, whole);
+
+	doc_add(doc, DOC_HEADING, "What was changed, and how to undo it");
+	if (!knobs[0]) {
+		doc_add(doc, DOC_TEXT, "Nothing of the machine was changed for this.");
+		return;
+	}
+	for (size_t i = 0; i < whole->configuration_count; i++) {
+		const char *line = "";
+
+		for (size_t k = 0; knobs[k]; k++) {
+			const char *value = report_setting(doc->arena, &whole->configurations[i], knobs[k]);
+
+			if (value)
+				line = arena_printf(doc->arena, "%s%s%s=%s", line, *line ? ", " : "", knobs[k], value);
+		}
+		doc_add(
+		    doc, DOC_TEXT,
+		    arena_printf(doc->arena, "For %s: %s.", whole->configurations[i].name, *line ? line : "nothing"));
+	}
+	doc_add(doc, DOC_TEXT,
+		"Each change stands in hvtune's journal and is put back when the measurement ends. What is still in "
+		"force, "
+		"and putting it back by hand:");
+	doc_add(doc, DOC_CODE, "hvtune status\nhvtune undo\n");
+}
+
+static void add_notes(struct doc *doc, const struct report_result *result)
+{
+	static const char *const heads[] = {"when", "kind", "what"};
+	const struct store_whole *whole = result->whole;
+	const char **cells = ARENA_ARRAY(doc->arena, whole->note_count * 3 + 1, const char *);
+	struct doc_table *table = ARENA_NEW(doc->arena, struct doc_table);
+
+	for (size_t i = 0; i < whole->note_count; i++) {
+		const struct store_note *note = &whole->notes[i];
+
+		cells[i * 3] = note->run < 0 ? when(doc->arena, note->at_us)
+					     : arena_printf(doc->arena, "run %lld", (long long)note->run + 1);
+		cells[i * 3 + 1] = note->kind;
+		cells[i * 3 + 2] = note->text;
+	}
+	*table = (struct doc_table){"Notes", heads, cells, 3, (int)whole->note_count, 3};
+	if (whole->note_count)
+		doc_add(doc, DOC_HEADING, "What happened meanwhile");
+	doc_add_table(doc, table);
+}
+
+static const char *took(struct arena *arena, const struct store_run *run)
+{
+	return run->took_ns < 0 ? "not known" : scale_plain(arena, (double)run->took_ns / 1e9, NAN, "s");
+}
+
+static void add_runs(struct doc *doc, const struct report_result *result)
+{
+	static const char *const first[] = {"run", "configuration", "block", "purpose", "state", "took"};
+	const struct store_whole *whole = result->whole;
+	size_t columns = ARRAY_SIZE(first) + whole->metric_count;
+	const char **heads = ARENA_ARRAY(doc->arena, columns, const char *);
+	const char **cells = ARENA_ARRAY(doc->arena, columns * (whole->run_count + 1), const char *);
+	struct doc_table *table = ARENA_NEW(doc->arena, struct doc_table);
+
+	memcpy(heads, first, sizeof(first));
+	for (size_t m = 0; m < whole->metric_count; m++)
+		heads[ARRAY_SIZE(first) + m] = result->metrics[m].measure.name;
+	for (size_t i = 0; i < whole->run_count; i++) {
+		const struct store_run *run = &whole->runs[i];
+		const char **row = &cells[i * columns];
+		const char *name = "?";
+
+		for (size_t k = 0; k < whole->configuration_count; k++)
+			name = whole->configurations[k].id == run->configuration ? whole->configurations[k].name : name;
+		row[0] = arena_printf(doc->arena, "%lld", (long long)run->id + 1);
+		row[1] = name;
+		row[2] = run->block < 0 ? "" : arena_printf(doc->arena, "%lld", (long long)run->block + 1);
+		row[3] = run->purpose;
+		row[4] = run->why ? arena_printf(doc->arena, "%s: %s", run->state, run->why) : run->state;
+		row[5] = took(doc->arena, run);
+		for (size_t m = 0; m < whole->metric_count; m++)
+			row[ARRAY_SIZE(first) + m] =
+			    run->values && isfinite(run->values[m])
+				? scale_plain(doc->arena, run->values[m], fabs(run->values[m]) / 1000,
+					      result->metrics[m].measure.unit)
+				: "";
+	}
+	*table = (struct doc_table){
+	    "Every run, in the order in which they were made", heads, cells, (int)columns, (int)whole->run_count, 5};
+	doc_add(doc, DOC_HEADING, "Every run");
+	doc_add_table(doc, table);
+}
+
+static void add_repeat(struct doc *doc, const struct report_result *result)
+{
+	const struct store_session *session = &result->whole->session;
+
+	doc_add(doc, DOC_HEADING, "To repeat it");
+	if (session->cwd)
+		doc_add(doc, DOC_CODE,
+			arena_printf(doc->arena, "cd %s\n%s\n", report_word(doc->arena, session->cwd),
+				     report_command(doc->arena, session->command)));
+	else
+		doc_add(doc, DOC_CODE, arena_printf(doc->arena, "%s\n", report_command(doc->arena, session->command)));
+	add_json(doc, session->environment, "Variables that were set");
+}
+
+const struct doc *report_result_doc(struct report_result *result)
+{
+	const struct store_session *session = &result->whole->session;
+	struct doc *doc = doc_new(result->arena, title(result));
+
+	for (size_t i = 0; result->verdict[i]; i++)
+		doc_add(doc, i ? DOC_TEXT : DOC_VERDICT, result->verdict[i]);
+	doc_add(doc, DOC_NOTE,
+		arena_printf(doc->arena, "Session %lld, begun %s%s%s; %s%s%s. hvtune %s.", (long long)session->id,
+			     when(doc->arena, session->began_us), session->ended_us ? ", ended " : "",
+			     session->ended_us ? when(doc->arena, session->ended_us) : "", session->state,
+			     session->why ? ": " : "", session->why ? session->why : "",
+			     session->version ? session->version : "of a version that is not known"));
+	for (int i = 0; i < result->chart_count; i++)
+		doc_add_chart(doc, &result->charts[i]);
+	add_estimates(doc, result);
+	add_configurations(doc, result);
+	add_changes(doc, result);
+	add_notes(doc, result);
+	doc_add(doc, DOC_HEADING, "The host");
+	doc_add(doc, DOC_TEXT, session->host);
+	add_json(doc, session->facts, "Facts about the host");
+	doc_add(doc, DOC_HEADING, "How it was measured");
+	add_json(doc, session->method, "Method and its cost");
+	add_repeat(doc, result);
+	add_runs(doc, result);
+	return doc;
+}

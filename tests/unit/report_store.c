@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns a store with sessions whose results are known, for the tests of reports.
+ * usage: report_store PATH
+ */
+#include <math.h>
+#include <string.h>
+
+#include "store.h"
+#include "text.h"
+
+enum { WALL, ENERGY, METRICS };
+
+static const struct store_metric metrics[] = {
+    {.id = WALL, .name = "wall time", .unit = "s", .direction = "less", .source = "clock"},
+    {.id = ENERGY,
+     .name = "energy",
+     .unit = "J",
+     .direction = "less",
+     .source = "powercap.package-0",
+     .boundary = "package"},
+};
+
+struct scene {
+	struct store *store;
+	int64_t session, runs;
+	struct err err;
+};
+
+/* A test has no use for half a scene. */
+static void must(struct scene *scene, int r)
+{
+	if (r >= 0)
+		return;
+	err_print(stderr, &scene->err);
+	exit(1);
+}
+
+static void begin(struct scene *scene, const char *kind, const char *name, int metric_count)
+{
+	const struct store_session session = {
+	    .kind = kind,
+	    .name = name,
+	    .command =
+		"[\"hvtune\", \"compare\", \"--a\", \"memory.thp=always\", \"--\", \"sh\", \"-c\", \"make it; echo "
+		"'done'\"]",
+	    .cwd = "/home/somebody/a tree",
+	    .version = "0.1.0",
+	    .host = "epyc",
+	    .facts = "{\"cpu\": {\"model\": \"AMD EPYC 9354P\", \"cores\": 32}, \"kernel\": \"6.14.0\", \"smt\": true}",
+	    .environment = "{\"LC_ALL\": \"C\"}",
+	    .method = "{\"alpha\": 0.05, \"seed\": 7, \"own cost\": {\"cpu_share\": 0.0004, \"reads\": 212}}",
+	    .began_us = 1700000000000000,
+	};
+
+	must(scene, store_session_begin(scene->store, &session, &scene->session, &scene->err));
+	for (int i = 0; i < metric_count; i++)
+		must(scene, store_metric_add(scene->store, scene->session, &metrics[i], &scene->err));
+	scene->runs = 0;
+}
+
+static void configuration(struct scene *scene, int64_t id, const char *name, const char *settings)
+{
+	const struct store_configuration one = {
+	    .id = id, .name = name, .command = "[\"make\", \"-j32\"]", .settings = settings};
+
+	must(scene, store_configuration_add(scene->store, scene->session, &one, &scene->err));
+}
+
+static void run(struct scene *scene, int64_t of, int64_t block, const char *purpose, const char *void_why,
+		double seconds, double joules, int metric_count)
+{
+	const double values[] = {seconds, joules};
+	const struct store_run one = {.id = scene->runs,
+				      .configuration = of,
+				      .block = block,
+				      .position = scene->runs,
+				      .purpose = purpose,
+				      .began_us = 1700000000000000 + scene->runs * 90000000,
+				      .took_ns = (int64_t)(seconds * 1e9),
+				      .boot = "b",
+				      .state = void_why ? "invalid" : "valid",
+				      .why = void_why};
+
+	must(scene, store_run_add(scene->store, scene->session, &one, values, (size_t)metric_count, &scene->err));
+	scene->runs++;
+}
+
+/* Blocks of all configurations, whose times and energies are `seconds` and `joules` with a little that is known. */
+static void blocks(struct scene *scene, int64_t count, int block_count, const double *seconds, const double *joules,
+		   int metric_count)
+{
+	for (int block = 0; block < block_count; block++) {
+		const struct store_block one = {
+		    .id = block, .purpose = "measure", .order = "[]", .began_us = 1700000000000000};
+
+		must(scene, store_block_add(scene->store, scene->session, &one, &scene->err));
+		for (int64_t i = 0; i < count; i++)
+			run(scene, i, block, "measure", NULL, seconds[i] * (1 + 0.004 * sin(block * 3. + (double)i)),
+			    joules ? joules[i] * (1 + 0.006 * sin(block * 5. + (double)i)) : NAN, metric_count);
+	}
+}
+
+static void samples(struct scene *scene)
+{
+	static const struct store_source sources[] = {{0, "powercap.package-0", "package", "energy", "J", 6.1e-5, 1000},
+						      {1, "k10temp", NULL, "temperature", "C", 0.125, 1000},
+						      {2, "core clock", NULL, "clock", "MHz", 1, 1000}};
+	enum { COUNT = 900 };
+	static struct store_sample all[COUNT * 3];
+	double joules = 0;
+
+	for (int i = 0; i < COUNT; i++) {
+		joules += 180 + 40 * sin(i / 30.);
+		all[i] = (struct store_sample){-1, 0, i * 1000000000LL, i > 500 ? joules - 90000 : joules};
+		all[COUNT + i] = (struct store_sample){-1, 1, i * 1000000000LL, 60 + 5 * sin(i / 40.)};
+		all[2 * COUNT + i] = (struct store_sample){-1, 2, i * 1000000000LL, 3600 + 150 * sin(i / 20.)};
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++)
+		must(scene, store_source_add(scene->store, scene->session, &sources[i], &scene->err));
+	must(scene, store_samples_add(scene->store, scene->session, all, ARRAY_SIZE(all), &scene->err));
+}
+
+static void end(struct scene *scene)
+{
+	must(scene, store_session_end(scene->store, scene->session, "done", NULL, NULL, &scene->err));
+}
+
+/* A and B: 5 % less time, no difference in energy. With warm-up, a void run, notes and samples. */
+static void pair(struct scene *scene)
+{
+	static const double seconds[] = {80, 76}, joules[] = {15000, 15010};
+	static const struct store_note notes[] = {
+	    {-1, 1700000100000000, "gate", "temperature had not settled after 120 s"},
+	    {3, 1700000200000000, "knob", "governor was changed by somebody"}};
+
+	begin(scene, "compare", "pair", METRICS);
+	configuration(scene, 0, "A", "{\"memory.thp\": \"always\"}");
+	configuration(scene, 1, "B", "{\"memory.thp\": \"never\"}");
+	run(scene, 0, -1, "warmup", NULL, 95, 16000, METRICS);
+	run(scene, 1, -1, "warmup", NULL, 93, 16000, METRICS);
+	run(scene, 1, -1, "measure", "throttled <b>", 140, 20000, METRICS);
+	blocks(scene, 2, 8, seconds, joules, METRICS);
+	samples(scene);
+	for (size_t i = 0; i < ARRAY_SIZE(notes); i++)
+		must(scene, store_note_add(scene->store, scene->session, &notes[i], &scene->err));
+	end(scene);
+}
+
+/* Settings one after the other, and what each brings. */
+static void chain(struct scene *scene)
+{
+	static const double seconds[] = {130.6, 105.2, 101.1, 77.8};
+
+	begin(scene, "compare", "chain", 1);
+	configuration(scene, 0, "as it came", "{}");
+	configuration(scene, 1, "profile", "{\"tuned.profile\": \"throughput-performance\"}");
+	configuration(scene, 2, "and mitigations off",
+		      "{\"tuned.profile\": \"throughput-performance\", \"boot.mitigations\": \"off\"}");
+	configuration(
+	    scene, 3, "and pinned",
+	    "{\"tuned.profile\": \"throughput-performance\", \"boot.mitigations\": \"off\", \"vm.web1.pins\": "
+	    "\"0-7\"}");
+	blocks(scene, 4, 6, seconds, NULL, 1);
+	end(scene);
+}
+
+/* Two knobs crossed. */
+static void grid(struct scene *scene)
+{
+	static const char *const settings[] = {"{\"governor\": \"performance\", \"amd_pstate\": \"active\"}",
+					       "{\"governor\": \"performance\", \"amd_pstate\": \"guided\"}",
+					       "{\"governor\": \"powersave\", \"amd_pstate\": \"active\"}",
+					       "{\"governor\": \"powersave\", \"amd_pstate\": \"guided\"}"};
+	static const double seconds[] = {80, 81, 84, 99}, joules[] = {16000, 15500, 14000, 16500};
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+
+	begin(scene, "study", "grid", METRICS);
+	for (int64_t i = 0; i < 4; i++)
+		configuration(scene, i, arena_printf(arena, "cell %d", (int)i + 1), settings[i]);
+	blocks(scene, 4, 6, seconds, joules, METRICS);
+	end(scene);
+}
+
+/* Names that nobody would choose, one run each, a session that was cut. */
+static void hostile(struct scene *scene)
+{
+	static const double seconds[] = {1e-5, 2e-5};
+
+	begin(scene, "compare", "<script>alert(1)</script> | *bold* `code`", 1);
+	configuration(scene, 0,
+		      "<b>&\"'|*_`# with a name that goes on and on until no line of a telephone holds it anymore",
+		      "{\"x\": {\"deep\": [1, 2]}}");
+	configuration(scene, 1,
+		      "an-unbroken-name-of-ninety-characters/which/is/a/path/of/some/program/somewhere/far/away/x",
+		      "{}");
+	blocks(scene, 2, 1, seconds, NULL, 1);
+}
+
+static void nothing(struct scene *scene)
+{
+	begin(scene, "run", "nothing", 0);
+}
+
+int main(int argc, char **argv)
+{
+	struct scene scene = {0};
+
+	if (argc != 2)
+		return 2;
+	must(&scene, store_open(argv[1], STORE_WRITE, &scene.store, &scene.err));
+	pair(&scene);
+	chain(&scene);
+	grid(&scene);
+	hostile(&scene);
+	nothing(&scene);
+	(void)store_close(scene.store);
+	return 0;
+}

@@ -276,8 +276,9 @@ int knob_expand(struct knob_machine *machine, const struct knob_ask *ask, enum k
 		struct knob_points *points, struct err *err)
 {
 	const struct knob *knob = knob_find(ask->name);
+	struct err unreadable = {0};
 	size_t first = points->count, kept;
-	int r;
+	int refused = 0, r;
 
 	if (!knob)
 		return unknown(ask->name, err);
@@ -298,8 +299,11 @@ int knob_expand(struct knob_machine *machine, const struct knob_ask *ask, enum k
 		/* A CPU that is offline has no policy, and a policy without the file says no to all of them. */
 		if (r == -ENOENT && which != KNOB_EXPAND_COMING)
 			continue;
-		if (r < 0 && which == KNOB_EXPAND_READABLE)
+		if (r < 0 && which == KNOB_EXPAND_READABLE) {
+			unreadable = why;
+			refused = r;
 			continue;
+		}
 		if (r < 0 && r != -ENOENT) {
 			*err = why;
 			return r;
@@ -307,6 +311,10 @@ int knob_expand(struct knob_machine *machine, const struct knob_ask *ask, enum k
 		points->items[kept++] = *point;
 	}
 	points->count = kept;
+	if (kept == first && refused) {
+		*err = unreadable;
+		return refused;
+	}
 	if (kept == first) {
 		(void)err_set(err, ENOENT, ask->name, "this machine has no such setting%s%s", ask->where ? " at " : "",
 			      ask->where ? ask->where : "");

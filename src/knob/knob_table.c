@@ -13,6 +13,7 @@ static const struct knob *const *const parts[] = {
     knob_table_kvm,
     knob_table_irq,
     knob_table_nic,
+    knob_table_hsmp,
     knob_table_module,
     knob_table_lasting,
     knob_table_daemon,

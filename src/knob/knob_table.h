@@ -51,6 +51,7 @@ extern const struct knob *const knob_table_thp[];
 extern const struct knob *const knob_table_kvm[];
 extern const struct knob *const knob_table_irq[];
 extern const struct knob *const knob_table_nic[];
+extern const struct knob *const knob_table_hsmp[];
 extern const struct knob *const knob_table_module[];
 extern const struct knob *const knob_table_lasting[];
 extern const struct knob *const knob_table_boot[];

@@ -22,7 +22,7 @@ static const char *const scope_words[] = {
 
 static const char *const units[] = {
     [KNOB_OF_HOST] = "",	[KNOB_OF_CPUS] = "a list of CPUs",	 [KNOB_OF_NODES] = "a list of nodes",
-    [KNOB_OF_NAMES] = "a name", [KNOB_OF_IRQS] = "a list of interrupts",
+    [KNOB_OF_NAMES] = "a name", [KNOB_OF_IRQS] = "a list of interrupts", [KNOB_OF_SOCKETS] = "a list of sockets",
 };
 
 static bool same_value(const void *data, size_t a, size_t b)

@@ -6,6 +6,7 @@
 
 #include "cpuset.h"
 #include "kernel_rules.h"
+#include "sys_write_hsmp.h"
 #include "text.h"
 
 /* kernel/irq/proc.c, write_irq_affinity */
@@ -76,6 +77,52 @@ static int play_queues(const struct kernel *kernel, struct ethtool_channels *cha
 	return 0;
 }
 
+#define HSMP "/run/simulated/hsmp-"
+enum { MOST_MILLIWATTS = 240000 };
+
+/* The kernel's table of messages (hsmp_msg_desc_table of asm/amd_hsmp.h, Linux 7.2). */
+static const struct {
+	uint32_t id;
+	uint16_t arguments, responses;
+	const char *state; /* the file of what it sets or tells, followed by the socket */
+	bool sets, asks;
+} messages[] = {
+    {0x05, 1, 0, HSMP "limit", true, false}, {0x06, 0, 1, HSMP "limit", false, true}, {0x07, 0, 1, NULL, false, true},
+    {0x21, 1, 1, HSMP "mode", true, true},   {0x28, 1, 1, HSMP "fabric", true, true},
+};
+
+/* drivers/platform/x86/amd/hsmp/hsmp.c, validate_message() and hsmp_send_message() */
+static int play_hsmp(const struct kernel *kernel, struct sys_hsmp_message *message)
+{
+	char state[64];
+	bool asks;
+
+	if (!kernel_exists(kernel, HSMP "limit0"))
+		return -EXDEV;
+	if (message->socket > 1)
+		return -ENODEV;
+	for (size_t i = 0; i < ARRAY_SIZE(messages); i++) {
+		if (messages[i].id != message->id)
+			continue;
+		asks = !messages[i].sets || message->arguments[0] >> 31;
+		if (messages[i].sets && messages[i].asks && kernel_exists(kernel, HSMP "old") &&
+		    message->response_count != 0)
+			return -EINVAL;
+		if (message->argument_count != messages[i].arguments ||
+		    message->response_count > messages[i].responses || (asks && message->response_count == 0))
+			return -EINVAL;
+		(void)snprintf(state, sizeof(state), "%s%u", messages[i].state ? messages[i].state : "",
+			       (unsigned)message->socket);
+		if (!asks)
+			kernel_put_number(kernel, state, message->arguments[0]);
+		else
+			message->arguments[0] =
+			    messages[i].state ? (uint32_t)kernel_number(kernel, state) : MOST_MILLIWATTS;
+		return 0;
+	}
+	return -ENOMSG;
+}
+
 int kernel_play_device(void *data, const char *device, unsigned long request, void *argument)
 {
 	const struct kernel *kernel = data;
@@ -83,7 +130,8 @@ int kernel_play_device(void *data, const char *device, unsigned long request, vo
 	if (request == SIOCETHTOOL)
 		return text_equal(device, "eth0") && kernel_exists(kernel, QUEUES) ? play_queues(kernel, argument)
 										   : -ENODEV;
-	return -ENOTTY;
+	return text_equal(device, SYS_HSMP_DEVICE) && request == SYS_HSMP_REQUEST ? play_hsmp(kernel, argument)
+										  : -ENOTTY;
 }
 
 void kernel_add_devices(struct kernel *kernel)
@@ -97,6 +145,14 @@ void kernel_add_devices(struct kernel *kernel)
 	    {"/sys/devices/pci0000:00/0000:00:03.1/0000:41:00.0/msi_irqs/24", "msix\n"},
 	    {"/sys/devices/pci0000:00/0000:00:03.1/0000:41:00.0/msi_irqs/25", "msix\n"},
 	    {"/sys/devices/pci0000:00/0000:00:03.1/0000:41:00.0/net/eth0/device", "->../../../0000:41:00.0"},
+	    {"/sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n"},
+	    {"/sys/devices/system/cpu/cpu1/topology/physical_package_id", "1\n"},
+	    {HSMP "limit0", "225000\n"},
+	    {HSMP "limit1", "225500\n"},
+	    {HSMP "mode0", "0\n"},
+	    {HSMP "mode1", "1\n"},
+	    {HSMP "fabric0", "1\n"},
+	    {HSMP "fabric1", "1\n"},
 	    {QUEUES, "4\n"},
 	    {NIC "/sriov_numvfs", "0\n"},
 	    {NIC "/sriov_totalvfs", "8\n"},

@@ -41,6 +41,7 @@ static const struct crash_scene scenes[] = {
     {"active", {"amd_pstate=passive"}, low_limits},
     {"active", {"irq@24-25=1", "irqbalance.ban=1-2", "module.kvm_amd.avic=1"}, kernel_add_devices},
     {"active", {"nic.queues@eth0=8", "sriov.vfs@eth0=4"}, kernel_add_devices},
+    {"active", {"hsmp.power_limit=200", "hsmp.power_mode@1=3", "hsmp.df_cstates@0=off"}, kernel_add_devices},
     {"active", {"sriov.vfs@0000:41:00.0=0"}, kernel_add_devices},
     {"active", {"lasting.swappiness=10", "lasting.thp=never", "module.kvm.halt_poll_ns=0"}, kernel_add_devices},
     {"active", {"amd_pstate=guided", "min_freq@0=900000"}, all_performance},

@@ -69,7 +69,37 @@ static void put_into_bridge(struct work *work)
 	tree_write(work->kernel.tree, FUNCTION "/net/eth0v1/brport/state", "3\n");
 }
 
+static void be_an_old_kernel(struct work *work)
+{
+	tree_write(work->kernel.tree, "/run/simulated/hsmp-old", "");
+}
+
+static void have_no_firmware(struct work *work)
+{
+	kernel_remove(&work->kernel, "/run/simulated/hsmp-limit0");
+}
+
+static void be_in_mode_5(struct work *work)
+{
+	tree_write(work->kernel.tree, "/run/simulated/hsmp-mode1", "5");
+}
+
 static const struct refusal refusals[] = {
+    {{"hsmp.power_limit=241"}, -ERANGE, "of socket 0 takes 60 to 240 W", NULL},
+    {{"hsmp.power_limit@1=59.999"}, -ERANGE, "of socket 1 takes 60 to 240 W", NULL},
+    {{"hsmp.power_limit@1=200W"}, -EINVAL, "takes watts", NULL},
+    {{"hsmp.power_limit@1=200."}, -EINVAL, "takes watts", NULL},
+    {{"hsmp.power_limit@1=-1"}, -EINVAL, "takes watts", NULL},
+    {{"hsmp.power_limit@1=99999999999"}, -EINVAL, "takes watts", NULL},
+    {{"hsmp.power_limit@2=200"}, -ENOENT, "there are the sockets 0-1", NULL},
+    {{"hsmp.power_limit@x=200"}, -EINVAL, "takes a list of sockets", NULL},
+    {{"hsmp.power_limit=200"}, -ENOENT, "no such setting", have_no_firmware},
+    {{"hsmp.power_mode=4"}, -ERANGE, "takes 0 to 3", NULL},
+    {{"hsmp.power_mode=1"}, -EOPNOTSUPP, "Linux 7.2 does", be_an_old_kernel},
+    {{"hsmp.df_cstates=off"}, -EOPNOTSUPP, "Linux 7.2 does", be_an_old_kernel},
+    {{"hsmp.power_mode=1"}, -EOPNOTSUPP, "is in power mode 5", be_in_mode_5},
+    {{"hsmp.df_cstates=2"}, -EINVAL, "takes on off", NULL},
+    {{"hsmp.df_pstate=0"}, -EOPNOTSUPP, "no kernel tells which one was set before", NULL},
     {{"nic.queues@eth0=9"}, -ERANGE, "eth0 has at most 8 queues", NULL},
     {{"nic.queues@eth0=0"}, -ERANGE, "takes 1 to 4096", NULL},
     {{"nic.queues@eth1=2"}, -ENOENT, "there is no such network device", NULL},
@@ -106,6 +136,24 @@ static void refused_in_the_plan(void **state)
 			fail_msg("%s: %d: %s", refusals[i].asks[0], r, said);
 		stop(&work);
 	}
+}
+
+/* The limit is the only one of them that older kernels tell too. */
+static void limit_of_an_old_kernel(void **state)
+{
+	const struct knob_apply_options options = {.what = "a test"};
+	struct work work;
+
+	(void)state;
+	start(&work);
+	be_an_old_kernel(&work);
+	assert_int_equal(plan(&work, (const char *const[MOST_ASKS]){"hsmp.power_limit@1=199.25"}), 0);
+	assert_string_equal(work.plan.points.items[0].old, "225.5");
+	assert_int_equal(knob_apply(&work.machine, &work.plan, &options, &work.report, &work.err), 0);
+	assert_int_equal(kernel_number(&work.kernel, "/run/simulated/hsmp-limit1"), 199250);
+	assert_int_equal(knob_undo(&work.machine, 0, &work.report, &work.err), 0);
+	assert_int_equal(kernel_number(&work.kernel, "/run/simulated/hsmp-limit1"), 225500);
+	stop(&work);
 }
 
 /* What is used by a VM is fine as long as nothing is taken away. */
@@ -168,6 +216,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(refused_in_the_plan),
+	    cmocka_unit_test(limit_of_an_old_kernel),
 	    cmocka_unit_test(the_same_number_is_no_change),
 	    cmocka_unit_test(in_use_meanwhile),
 	    cmocka_unit_test(on_this_machine),

@@ -83,6 +83,8 @@ static void draw_value(struct draw *draw, const struct knob *of, const char *nam
 
 	if (strstr(knob->name, "_freq"))
 		(void)snprintf(ret, MOST_TEXT, "%u", 400000 + 100000 * number(draw, 34));
+	else if (text_equal(knob->name, "hsmp.power_limit"))
+		(void)snprintf(ret, MOST_TEXT, "%u.%u", 50 + number(draw, 200), number(draw, 10));
 	else if (knob->words && (!has_range || number(draw, 2)))
 		(void)snprintf(ret, MOST_TEXT, "%s", pick_word(draw, knob->words));
 	else if (has_range)
@@ -102,6 +104,8 @@ static bool draw_where(struct draw *draw, const struct knob *knob, char *ret)
 		(void)snprintf(ret, MOST_TEXT, "@%u", 24 + number(draw, 2));
 	if (most && number(draw, 2))
 		(void)snprintf(ret, MOST_TEXT, "@%u", number(draw, most));
+	if (knob->unit == KNOB_OF_SOCKETS && number(draw, 2))
+		(void)snprintf(ret, MOST_TEXT, "@%u", number(draw, 2));
 	if (text_equal(knob->name, "nic.queues") || text_equal(knob->name, "sriov.vfs"))
 		(void)snprintf(ret, MOST_TEXT, "@eth0");
 	return knob->unit != KNOB_OF_NAMES || *ret || strchr(knob->name, '*');

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns a session and one run in it: hooks, gate, spawn, values, store. */
+#include "bench.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "bench_energy.h"
+#include "bench_internal.h"
+#include "sys.h"
+#include "text.h"
+
+extern char **environ;
+
+/* What a run needs besides the command's own environment: another length for each. */
+#define OFFSET_NAME "HVTUNE_ENVIRONMENT_OFFSET="
+
+enum { MOST_OFFSET = 4096, MOST_CONFIGURATIONS = 256 };
+
+struct bench_private {
+	struct bench_setup setup;
+	struct bench_subject *subjects; /* MOST_CONFIGURATIONS */
+	size_t subject_count;
+	int last; /* the subject that the machine is set for, -1 */
+	struct bench_gate *gate;
+	struct bench_energy *energy;
+	struct arena *scratch; /* of one run */
+	const char *boot;
+	size_t run_room, stored_metrics;
+	int64_t block_count, began_ns;
+	char offset[sizeof(OFFSET_NAME) + MOST_OFFSET];
+	uint64_t chance;
+};
+
+/* ---- the session ---- */
+
+static const char *boot_id(struct arena *arena, struct sys *sys)
+{
+	const struct sys_look *look = sys_read(sys, "/proc/sys/kernel/random/boot_id");
+
+	return look->state == SYS_VALUE ? text_trim(arena, look->data) : NULL;
+}
+
+static const struct bench_metric standard[] = {
+    {BENCH_WALL, "s", "clock", NULL, BENCH_LESS},	 {BENCH_USER, "s", "kernel", NULL, BENCH_LESS},
+    {BENCH_SYSTEM, "s", "kernel", NULL, BENCH_LESS},	 {BENCH_PEAK, "MiB", "kernel", NULL, BENCH_LESS},
+    {BENCH_FOREIGN, "%", "kernel", NULL, BENCH_NEITHER},
+};
+
+static struct bench *free_bench(struct bench *bench)
+{
+	struct bench_private *self = bench->self;
+
+	(void)bench_energy_close(self->energy);
+	(void)bench_gate_close(self->gate);
+	(void)arena_free(self->scratch);
+	bench_signals_release(&bench->signals);
+	(void)arena_free(bench->arena);
+	return NULL;
+}
+
+int bench_open(const struct bench_setup *setup, struct bench **ret, struct err *err)
+{
+	struct arena *arena = arena_new();
+	struct bench *bench = ARENA_NEW(arena, struct bench);
+	struct bench_private *self = ARENA_NEW(arena, struct bench_private);
+	int r = 0;
+
+	bench->arena = arena;
+	bench->self = self;
+	bench->values.arena = arena;
+	bench->foreign = (double)NAN;
+	self->setup = *setup;
+	self->subjects = ARENA_ARRAY(arena, MOST_CONFIGURATIONS, struct bench_subject);
+	self->last = -1;
+	self->scratch = arena_new();
+	self->boot = boot_id(arena, setup->sys);
+	(void)getrandom(&self->chance, sizeof(self->chance), 0);
+	bench_signals_hold(&bench->signals);
+	self->gate = bench_gate_open(setup->sys, setup->machine);
+	for (size_t i = 0; i < ARRAY_SIZE(standard); i++)
+		(void)bench_values_set(&bench->values, &standard[i], (double)NAN);
+	if (setup->store)
+		r = store_session_begin(setup->store, &setup->session, &bench->session, err);
+	self->began_ns = bench_now_ns();
+	if (r == 0)
+		r = bench_energy_open(setup->meters, arena, &self->energy, &bench->energy, err);
+	if (r == 0 && setup->store)
+		r = bench_energy_store(self->energy, setup->store, bench->session, err);
+	if (r < 0) {
+		(void)free_bench(bench);
+		return r;
+	}
+	*ret = bench;
+	return 0;
+}
+
+int bench_close(struct bench *bench, const char *state, const char *why, const char *verdict, struct err *err)
+{
+	struct store *store = bench ? bench->self->setup.store : NULL;
+	int r = 0;
+
+	if (!bench)
+		return 0;
+	if (store) {
+		r = bench_energy_keep(bench->self->energy, store, bench->session, bench->self->began_ns, -1, err);
+		if (r == 0)
+			r = store_session_end(store, bench->session, state, why, verdict, err);
+	}
+	(void)free_bench(bench);
+	return r;
+}
+
+/* ---- configurations, blocks, hooks ---- */
+
+int bench_add(struct bench *bench, const struct bench_subject *subject, int *ret, struct err *err)
+{
+	struct bench_private *self = bench->self;
+	const struct store_configuration configuration = {
+	    .id = (int64_t)self->subject_count,
+	    .name = subject->name,
+	    .command = subject->command.argv ? bench_words_json(self->scratch, subject->command.argv) : NULL,
+	    .settings = subject->settings ? subject->settings : "{}",
+	    .place = subject->place};
+	int r = 0;
+
+	if (self->subject_count == MOST_CONFIGURATIONS)
+		return err_set(err, E2BIG, NULL, "a session has at most %d configurations", MOST_CONFIGURATIONS);
+	if (self->setup.store)
+		r = store_configuration_add(self->setup.store, bench->session, &configuration, err);
+	if (r < 0)
+		return r;
+	self->subjects[self->subject_count] = *subject;
+	*ret = (int)self->subject_count++;
+	return 0;
+}
+
+int bench_block(struct bench *bench, const char *purpose, const int *order, size_t count, int64_t *ret, struct err *err)
+{
+	struct bench_private *self = bench->self;
+	const char *text = "[";
+	int r = 0;
+
+	for (size_t i = 0; i < count; i++)
+		text = arena_printf(self->scratch, "%s%s%d", text, i ? "," : "", order[i]);
+	const struct store_block block = {
+	    .id = self->block_count, .purpose = purpose, .order = arena_printf(self->scratch, "%s]", text)};
+
+	if (self->setup.store)
+		r = store_block_add(self->setup.store, bench->session, &block, err);
+	if (r == 0)
+		*ret = self->block_count++;
+	return r;
+}
+
+static const char *last_line(struct arena *arena, const char *text)
+{
+	const char *trimmed = text_trim(arena, text ? text : ""), *newline = strrchr(trimmed, '\n');
+
+	return newline ? newline + 1 : trimmed;
+}
+
+int bench_hook(struct bench *bench, const struct bench_command *hook, const char *what, struct err *err)
+{
+	CLEANUP(bench_outcome_clear) struct bench_outcome outcome = {0};
+	struct bench_command command = *hook;
+	const char *said;
+	int r;
+
+	if (command.output != BENCH_OUTPUT_SHOWN)
+		command.output = BENCH_OUTPUT_CAPTURE;
+	r = bench_spawn(&command, &bench->signals, &outcome, err);
+	if (r < 0)
+		return r;
+	if (outcome.stopped)
+		return err_set(err, EINTR, what, "stopped");
+	if (outcome.exit_code == 0)
+		return 0;
+	said = last_line(bench->arena, outcome.errors_size ? outcome.errors : outcome.output);
+	if (outcome.timed_out)
+		return err_set(err, EPROTO, what, "this command did not end in time");
+	if (outcome.signal)
+		return err_set(err, EPROTO, what, "this command was ended by signal %d (%s)", outcome.signal,
+			       strsignal(outcome.signal));
+	return err_set(err, EPROTO, what, "this command failed with exit code %d%s%s", outcome.exit_code,
+		       *said ? ": " : "", said);
+}
+
+/* ---- one run ---- */
+
+/* The command's environment and a variable of random length (as hyperfine does; Mytkowicz et al. 2009). */
+static const char *const *with_offset(struct bench_private *self, const char *const *given)
+{
+	const char *const *from = given ? given : (const char *const *)environ;
+	const char **environment;
+	size_t count = 0, length;
+
+	if (!self->setup.random_offset)
+		return given;
+	while (from[count])
+		count++;
+	environment = ARENA_ARRAY(self->scratch, count + 2, const char *);
+	memcpy(environment, from, count * sizeof(*from));
+	self->chance = self->chance * 6364136223846793005u + 1442695040888963407u;
+	length = (size_t)(self->chance >> 33) % MOST_OFFSET;
+	memcpy(self->offset, OFFSET_NAME, sizeof(OFFSET_NAME) - 1);
+	memset(self->offset + sizeof(OFFSET_NAME) - 1, 'X', length);
+	self->offset[sizeof(OFFSET_NAME) - 1 + length] = '\0';
+	environment[count] = self->offset;
+	return environment;
+}
+
+static const char *why_not(struct arena *arena, const struct bench_subject *subject,
+			   const struct bench_outcome *outcome)
+{
+	const char *said;
+
+	if (outcome->stopped)
+		return "stopped by the user";
+	if (outcome->timed_out)
+		return arena_printf(arena, "it did not end within %.3g s", (double)subject->command.timeout_ns / 1e9);
+	if (subject->exit_code == BENCH_ANY_EXIT || (!outcome->signal && outcome->exit_code == subject->exit_code))
+		return NULL;
+	said = last_line(arena, outcome->errors_size ? outcome->errors : outcome->output);
+	if (outcome->signal)
+		return arena_printf(arena, "ended by signal %d (%s)", outcome->signal, strsignal(outcome->signal));
+	return arena_printf(arena, "exit code %d%s%s", outcome->exit_code, *said ? ": " : "", said);
+}
+
+static void take_standard(struct bench *bench, const struct bench_outcome *outcome)
+{
+	double *values = bench->values.values;
+
+	values[0] = (double)(outcome->ended_ns - outcome->began_ns) / 1e9;
+	values[1] = (double)outcome->user_us / 1e6;
+	values[2] = (double)outcome->system_us / 1e6;
+	values[3] = outcome->peak_kib < 0 ? (double)NAN : (double)outcome->peak_kib / 1024;
+}
+
+static const char *read_output(struct bench *bench, const struct bench_outcome *outcome)
+{
+	struct bench_private *self = bench->self;
+	const char *text = outcome->output;
+	struct err err = {0};
+
+	if (self->setup.read_from) {
+		size_t size;
+
+		if (sys_read_given(self->scratch, self->setup.read_from, true, &text, &size, &err) < 0)
+			return arena_printf(self->scratch, "%s: %s", self->setup.read_from, err.what);
+	}
+	for (size_t i = 0; i < self->setup.reader_count; i++)
+		if (bench_reader_read(&self->setup.readers[i], text, outcome->errors, &bench->values, &err) < 0)
+			return arena_printf(self->scratch, "%s%s%s", err.where, *err.where ? ": " : "", err.what);
+	return NULL;
+}
+
+static int store_metrics(struct bench *bench, struct err *err)
+{
+	struct bench_private *self = bench->self;
+	int r = 0;
+
+	for (; self->stored_metrics < bench->values.count && r == 0; self->stored_metrics++) {
+		const struct bench_metric *metric = &bench->values.metrics[self->stored_metrics];
+		const struct store_metric kept = {.id = (int64_t)self->stored_metrics,
+						  .name = metric->name,
+						  .unit = metric->unit ? metric->unit : "",
+						  .direction = bench_better_name(metric->better),
+						  .source = metric->source,
+						  .boundary = metric->boundary};
+
+		r = store_metric_add(self->setup.store, bench->session, &kept, err);
+	}
+	return r;
+}
+
+static struct bench_run *keep_run(struct bench *bench, const struct bench_run *run)
+{
+	struct bench_private *self = bench->self;
+	double *values = ARENA_ARRAY(bench->arena, bench->values.count, double);
+
+	if (bench->run_count == self->run_room) {
+		size_t room = self->run_room ? 2 * self->run_room : 32;
+		struct bench_run *larger = ARENA_ARRAY(bench->arena, room, struct bench_run);
+
+		if (bench->run_count)
+			memcpy(larger, bench->runs, bench->run_count * sizeof(*larger));
+		bench->runs = larger;
+		self->run_room = room;
+	}
+	memcpy(values, bench->values.values, bench->values.count * sizeof(*values));
+	bench->runs[bench->run_count] = *run;
+	bench->runs[bench->run_count].values = values;
+	bench->runs[bench->run_count].value_count = bench->values.count;
+	bench->runs[bench->run_count].why = run->why ? arena_strdup(bench->arena, run->why) : NULL;
+	bench->void_count += !run->valid;
+	return &bench->runs[bench->run_count++];
+}
+
+static int store_run_of(struct bench *bench, const struct store_run *row, const struct bench_run *run,
+			const struct bench_outcome *outcome, struct err *err)
+{
+	struct bench_private *self = bench->self;
+	struct store_run ended = *row;
+	int r;
+
+	if (!self->setup.store)
+		return 0;
+	ended.took_ns = outcome->ended_ns - outcome->began_ns;
+	ended.state = run->valid ? "valid" : "invalid";
+	ended.why = run->why;
+	ended.exit_code = outcome->exit_code;
+	ended.signal = outcome->signal;
+	r = store_metrics(bench, err);
+	if (r == 0)
+		r = store_run_end(self->setup.store, bench->session, &ended, bench->values.values, bench->values.count,
+				  err);
+	if (r == 0)
+		r = bench_energy_keep(self->energy, self->setup.store, bench->session, self->began_ns, ended.id, err);
+	return r;
+}
+
+static int enter(struct bench *bench, int configuration, struct err *err)
+{
+	struct bench_private *self = bench->self;
+	const struct bench_subject *subject = &self->subjects[configuration];
+	int r = 0;
+
+	if (self->last != configuration && subject->enter) {
+		r = subject->enter(subject->data, err);
+		bench_gate_remember(self->gate);
+	}
+	if (r == 0)
+		self->last = configuration;
+	if (r == 0 && subject->prepare)
+		r = bench_hook(bench, subject->prepare, "--prepare", err);
+	return r;
+}
+
+/* The spawn between its looks. */
+static int run_once(struct bench *bench, const struct bench_subject *subject, struct bench_outcome *outcome,
+		    const char **ret_why, struct err *err)
+{
+	struct bench_private *self = bench->self;
+	struct bench_command command = subject->command;
+	struct bench_view before, after;
+	int64_t own_us, from_ns;
+	const char *why;
+	double foreign;
+	int r;
+
+	command.environment = with_offset(self, command.environment);
+	if (self->setup.reader_count && !self->setup.read_from)
+		command.output = BENCH_OUTPUT_CAPTURE;
+	bench_gate_look(self->gate, &before);
+	from_ns = bench_energy_mark(self->energy);
+	r = bench_spawn(&command, &bench->signals, outcome, err);
+	if (r < 0)
+		return r;
+	bench_energy_take(self->energy, from_ns, bench_energy_mark(self->energy), &bench->values);
+	bench_gate_look(self->gate, &after);
+	own_us = outcome->user_us + outcome->system_us;
+	take_standard(bench, outcome);
+	foreign = bench_gate_foreign(&before, &after, own_us);
+	bench->values.values[4] = 100 * foreign;
+	if (!isnan(foreign) && !(bench->foreign > foreign))
+		bench->foreign = foreign;
+	why = why_not(self->scratch, subject, outcome);
+	if (!why)
+		why = read_output(bench, outcome);
+	if (!why)
+		why = bench_gate_judge(self->scratch, &before, &after, own_us, &self->setup.limits);
+	if (!why)
+		why = bench_gate_changed(self->gate, self->scratch, false);
+	*ret_why = why;
+	return 0;
+}
+
+int bench_measure(struct bench *bench, int configuration, const char *purpose, int64_t block,
+		  const struct bench_run **ret, struct err *err)
+{
+	struct bench_private *self = bench->self;
+	const struct bench_subject *subject = &self->subjects[configuration];
+	CLEANUP(bench_outcome_clear) struct bench_outcome outcome = {.exit_code = -1};
+	struct bench_run run = {
+	    .id = (int64_t)bench->run_count, .configuration = configuration, .purpose = purpose, .block = block};
+	const struct store_run row = {.id = run.id,
+				      .configuration = configuration,
+				      .block = block,
+				      .position = run.id,
+				      .purpose = purpose,
+				      .boot = self->boot};
+	int r;
+
+	(void)arena_free(self->scratch);
+	self->scratch = arena_new();
+	bench_values_clear(&bench->values);
+	if (bench_signals_came(&bench->signals))
+		return err_set(err, EINTR, NULL, "stopped");
+	r = enter(bench, configuration, err);
+	if (r == 0 && self->setup.store)
+		r = store_run_begin(self->setup.store, bench->session, &row, err);
+	if (r < 0)
+		return r;
+	r = run_once(bench, subject, &outcome, &run.why, err);
+	if (r < 0)
+		run.why = arena_printf(self->scratch, "it could not be started: %s", err ? err->what : "");
+	run.valid = !run.why;
+	struct err store_err = {0};
+	int stored = store_run_of(bench, &row, &run, &outcome, &store_err);
+
+	*ret = keep_run(bench, &run);
+	if (r == 0 && stored < 0) {
+		if (err)
+			*err = store_err;
+		return stored;
+	}
+	if (r == 0 && outcome.stopped)
+		return err_set(err, EINTR, NULL, "stopped");
+	if (r == 0 && subject->conclude)
+		r = bench_hook(bench, subject->conclude, "--conclude", err);
+	return r;
+}
+
+size_t bench_series(const struct bench *bench, struct arena *arena, int configuration, const char *metric,
+		    const char *purpose, double **ret)
+{
+	int at = bench_values_find(&bench->values, metric);
+	double *values = ARENA_ARRAY(arena, bench->run_count + 1, double);
+	size_t count = 0;
+
+	for (size_t i = 0; i < bench->run_count; i++) {
+		const struct bench_run *run = &bench->runs[i];
+
+		if (run->valid && run->configuration == configuration &&
+		    (!purpose || text_equal(run->purpose, purpose)) && at >= 0 && (size_t)at < run->value_count &&
+		    !isnan(run->values[at]))
+			values[count++] = run->values[at];
+	}
+	*ret = values;
+	return count;
+}

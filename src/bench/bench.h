@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns measuring: a session in which configurations are run, one run after the other in any order, each with hooks, the
+ * gate, what was measured of it, and a row in the store before the next begins. What to run next is for the caller:
+ * bench_repeat() until one configuration is known well enough, bench_compare() (bench_compare.h) for blocks, a study.
+ */
+#ifndef HVTUNE_BENCH_H
+#define HVTUNE_BENCH_H
+
+#include "bench_gate.h"
+#include "bench_metric.h"
+#include "bench_spawn.h"
+#include "meter_sampler.h"
+#include "stat_stop.h"
+#include "store.h"
+
+/* Names of the metrics that every run has. */
+#define BENCH_WALL "wall time"	     /* s */
+#define BENCH_USER "user time"	     /* s */
+#define BENCH_SYSTEM "system time"   /* s */
+#define BENCH_PEAK "peak memory"     /* MiB */
+#define BENCH_FOREIGN "foreign load" /* % of all CPUs */
+
+/* A configuration: what is run, and what the machine is like for it. Texts and commands must outlive the session. */
+struct bench_subject {
+	const char *name;
+	struct bench_command command;
+	const struct bench_command *prepare, *conclude; /* before and after each run, not timed; NULL: none */
+	int exit_code;					/* the one that is expected; BENCH_ANY_EXIT: any */
+	const char *settings;				/* JSON object, see store.h; NULL: {} */
+	const char *place;				/* see store.h */
+	/* Make the machine such; called before a run when the last one was of another subject. NULL: nothing to do. */
+	int (*enter)(void *data, struct err *err);
+	void *data;
+};
+
+enum { BENCH_ANY_EXIT = -1 };
+
+struct bench_setup {
+	struct store *store;		    /* NULL: nothing is kept */
+	struct store_session session;	    /* as it is to be kept; kind and command are enough */
+	struct sys *sys;		    /* for the gate and the meters; must outlive the session */
+	struct knob_machine *machine;	    /* for the settings that are watched; NULL: none are */
+	struct meter_set *meters;	    /* NULL: energy is not measured */
+	const struct bench_reader *readers; /* reader_count, for the output of commands */
+	size_t reader_count;
+	const char *read_from; /* a file that readers read instead of the output, after each run; NULL */
+	struct bench_limits limits;
+	bool random_offset; /* give each run an environment of another size, so that no layout of the stack is lucky */
+};
+
+struct bench_run {
+	int64_t id;
+	int configuration;
+	const char *purpose; /* see store.h */
+	int64_t block;
+	bool valid;
+	const char *why;      /* it is not valid */
+	const double *values; /* value_count, by place of the metric; later ones: NAN */
+	size_t value_count;
+};
+
+struct bench {
+	struct arena *arena;
+	struct bench_signals signals;
+	int64_t session; /* its number in the store; 0: not kept */
+	struct bench_values values;
+	struct bench_run *runs; /* run_count */
+	size_t run_count;
+	size_t void_count;
+	double foreign;	    /* the largest share of the CPUs that others took in a run; NAN: not known */
+	const char *energy; /* why no energy is measured, or NULL: it is */
+	struct bench_private *self;
+};
+
+/* Begin a session. Signals are held from here on. The store's refusals are those of store_session_begin(). */
+int bench_open(const struct bench_setup *setup, struct bench **ret, struct err *err);
+
+/*
+ * End it, in the store too: "done", "stopped" or "failed", with why and the verdict (JSON), both may be NULL. Takes
+ * NULL. What the store says is in err, the session is freed all the same.
+ */
+int bench_close(struct bench *bench, const char *state, const char *why, const char *verdict, struct err *err);
+
+/* Add a configuration; *ret is its number. */
+int bench_add(struct bench *bench, const struct bench_subject *subject, int *ret, struct err *err);
+
+/* Run a hook (--setup, --cleanup): 0, -EPROTO with its last line when it fails, -EINTR when it was stopped. */
+int bench_hook(struct bench *bench, const struct bench_command *hook, const char *what, struct err *err);
+
+/* Note in the store that a block begins; `order` is the order of `count` configurations. *ret is its number. */
+int bench_block(struct bench *bench, const char *purpose, const int *order, size_t count, int64_t *ret,
+		struct err *err);
+
+/*
+ * One run. 0 also when it is void: see (*ret)->valid. -EINTR: stopped by a signal (that run is in the store as
+ * invalid); other errors: it could not be started, a hook or enter() failed, or the store cannot be written. *ret lives
+ * as long as the session, until the next run.
+ */
+int bench_measure(struct bench *bench, int configuration, const char *purpose, int64_t block,
+		  const struct bench_run **ret, struct err *err);
+
+/*
+ * The values of a metric over valid runs of a configuration and purpose (NULL: any), in order. In the arena; returns
+ * the count.
+ */
+size_t bench_series(const struct bench *bench, struct arena *arena, int configuration, const char *metric,
+		    const char *purpose, double **ret);
+
+/* ---- one configuration until it is known well enough ---- */
+
+struct bench_rule {
+	const char *metric;   /* NULL: the first that the readers gave, or wall time */
+	unsigned warmup;      /* runs that are kept but left out */
+	unsigned runs;	      /* exactly so many; 0: by precision */
+	double precision;     /* relative half width of the interval, .01 */
+	unsigned least, most; /* runs, by precision */
+	int64_t time_ns;      /* no run begins after this; 0: no limit */
+	/* Told before each run: how many valid runs there are, how many there may be (0 unknown) and the time left. */
+	void (*tell)(void *data, const struct bench *bench, unsigned done, unsigned expected, double left_s);
+	void *data;
+};
+
+enum bench_end { BENCH_PRECISE, BENCH_RUNS, BENCH_MOST_RUNS, BENCH_TIME, BENCH_VOID };
+
+struct bench_result {
+	const char *metric;
+	enum bench_end end;
+	struct stat_estimate estimate; /* n == 0: there is no valid run */
+	double alpha;		       /* nominal, of its interval */
+};
+
+/* Repeat a configuration by the rule. Errors as bench_measure(); *ret is filled with what there is then too. */
+int bench_repeat(struct bench *bench, int configuration, const struct bench_rule *rule, struct bench_result *ret,
+		 struct err *err);
+
+const char *bench_end_text(enum bench_end end);
+
+#endif

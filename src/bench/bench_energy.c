@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns the meters of a session. */
+#include "bench_energy.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "text.h"
+
+/* More uncertain than that is no figure. */
+#define MOST_ERROR .1
+
+struct bench_energy {
+	struct arena *arena;
+	struct meter_set *set;
+	struct meter_sampler *sampler;
+	size_t *kept;	 /* samples of each source that are in the store */
+	int64_t *stored; /* number of each source in the store, -1: it is not used */
+	bool has[METER_BOUNDARIES];
+};
+
+static bool is_usable(const struct meter_source *source)
+{
+	return source->state == METER_VALUE;
+}
+
+static bool tells_energy(const struct meter_source *source)
+{
+	return source->quantity == METER_ENERGY || source->quantity == METER_POWER;
+}
+
+int bench_energy_open(struct meter_set *set, struct arena *arena, struct bench_energy **ret, const char **ret_why,
+		      struct err *err)
+{
+	struct bench_energy *energy = ARENA_NEW(arena, struct bench_energy);
+	bool any = false, tells = false;
+	int r;
+
+	*ret_why = "not measurable here";
+	if (!set)
+		return 0;
+	energy->arena = arena;
+	energy->set = set;
+	energy->kept = ARENA_ARRAY(arena, meter_source_count(set) + 1, size_t);
+	energy->stored = ARENA_ARRAY(arena, meter_source_count(set) + 1, int64_t);
+	for (size_t i = 0; i < meter_source_count(set); i++) {
+		const struct meter_source *source = meter_source_at(set, i);
+
+		any = any || is_usable(source);
+		if (is_usable(source) && tells_energy(source) && source->chosen)
+			energy->has[source->boundary] = tells = true;
+	}
+	if (tells)
+		*ret_why = NULL;
+	if (!any)
+		return 0;
+	r = meter_sampler_start(set, NULL, &energy->sampler, err);
+	if (r == 0)
+		*ret = energy;
+	return r;
+}
+
+struct bench_energy *bench_energy_close(struct bench_energy *energy)
+{
+	if (energy)
+		energy->sampler = meter_sampler_free(energy->sampler);
+	return NULL;
+}
+
+int bench_energy_store(const struct bench_energy *energy, struct store *store, int64_t session, struct err *err)
+{
+	int64_t count = 0;
+	int r = 0;
+
+	for (size_t i = 0; energy && i < meter_source_count(energy->set) && r == 0; i++) {
+		const struct meter_source *source = meter_source_at(energy->set, i);
+		const struct store_source kept = {.id = count,
+						  .name = source->name,
+						  .boundary = meter_boundary_name(source->boundary),
+						  .quantity = meter_quantity_name(source->quantity),
+						  .unit = meter_quantity_unit(source->quantity),
+						  .resolution = source->resolution,
+						  .period_ms = (int64_t)(source->period_s * 1000)};
+
+		energy->stored[i] = is_usable(source) ? count++ : -1;
+		if (is_usable(source))
+			r = store_source_add(store, session, &kept, err);
+	}
+	return r;
+}
+
+int64_t bench_energy_mark(struct bench_energy *energy)
+{
+	return energy ? meter_sampler_mark(energy->sampler) : 0;
+}
+
+static void take_boundary(const struct bench_energy *energy, enum meter_boundary boundary, int64_t from_ns,
+			  int64_t to_ns, struct bench_values *values)
+{
+	const char *name = meter_boundary_name(boundary);
+	struct meter_result result;
+	bool known;
+
+	meter_total(energy->sampler, boundary, from_ns, to_ns, &result);
+	known = result.state == METER_VALUE && !(result.error_share > MOST_ERROR);
+	(void)bench_values_set(
+	    values,
+	    &(struct bench_metric){arena_printf(energy->arena, "%s energy", name), "J", "meters", name, BENCH_LESS},
+	    known ? result.energy_j : (double)NAN);
+	(void)bench_values_set(
+	    values,
+	    &(struct bench_metric){arena_printf(energy->arena, "%s power", name), "W", "meters", name, BENCH_LESS},
+	    known ? result.mean : (double)NAN);
+}
+
+static void take_temperature(const struct bench_energy *energy, int64_t from_ns, int64_t to_ns,
+			     struct bench_values *values)
+{
+	double highest = (double)NAN;
+	bool any = false;
+
+	for (size_t i = 0; i < meter_source_count(energy->set); i++) {
+		const struct meter_source *source = meter_source_at(energy->set, i);
+		struct meter_result result;
+
+		if (!is_usable(source) || source->quantity != METER_TEMPERATURE)
+			continue;
+		any = true;
+		meter_window(energy->sampler, i, from_ns, to_ns, &result);
+		if (result.state == METER_VALUE && !(highest > result.peak))
+			highest = result.peak;
+	}
+	if (any)
+		(void)bench_values_set(
+		    values, &(struct bench_metric){"temperature", "C", "meters", NULL, BENCH_NEITHER}, highest);
+}
+
+void bench_energy_take(const struct bench_energy *energy, int64_t from_ns, int64_t to_ns, struct bench_values *values)
+{
+	if (!energy)
+		return;
+	for (enum meter_boundary boundary = 0; boundary < METER_BOUNDARIES; boundary++)
+		if (energy->has[boundary])
+			take_boundary(energy, boundary, from_ns, to_ns, values);
+	take_temperature(energy, from_ns, to_ns, values);
+}
+
+int bench_energy_keep(struct bench_energy *energy, struct store *store, int64_t session, int64_t began_ns, int64_t run,
+		      struct err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; energy && i < meter_source_count(energy->set) && r == 0; i++) {
+		CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+		const struct meter_source *source = meter_source_at(energy->set, i);
+		const struct meter_sample *samples;
+		size_t count = meter_samples(energy->sampler, i, &samples, NULL), fresh = count - energy->kept[i];
+		struct store_sample *rows = ARENA_ARRAY(arena, fresh + 1, struct store_sample);
+		size_t used = 0;
+
+		for (size_t j = energy->kept[i]; j < count; j++)
+			if (samples[j].state == METER_VALUE)
+				rows[used++] = (struct store_sample){.run = run,
+								     .source = energy->stored[i],
+								     .at_ns = samples[j].time_ns - began_ns,
+								     .value = source->quantity == METER_ENERGY
+										  ? (double)samples[j].count *
+											source->counter.unit_j
+										  : samples[j].value};
+		if (energy->stored[i] >= 0)
+			r = store_samples_add(store, session, rows, used, err);
+		energy->kept[i] = count;
+	}
+	return r;
+}

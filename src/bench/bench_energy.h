@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns the meters of a session: sampling while it lasts, joules, watts and temperature of each run by boundary, and the
+ * raw samples in the store. Where nothing can be measured all of it does nothing, and says so.
+ */
+#ifndef HVTUNE_BENCH_ENERGY_H
+#define HVTUNE_BENCH_ENERGY_H
+
+#include "bench_metric.h"
+#include "meter_sampler.h"
+#include "store.h"
+
+struct bench_energy;
+
+/*
+ * Start sampling. *ret is NULL when there is no usable source. *ret_why: why no energy or power is measured, in the
+ * arena, or NULL. `set` may be NULL; it must outlive this.
+ */
+int bench_energy_open(struct meter_set *set, struct arena *arena, struct bench_energy **ret, const char **ret_why,
+		      struct err *err);
+struct bench_energy *bench_energy_close(struct bench_energy *energy); /* takes NULL, returns NULL */
+
+/* All below take NULL. The sources, into the store. */
+int bench_energy_store(const struct bench_energy *energy, struct store *store, int64_t session, struct err *err);
+
+/* Read the quick sources now; the time, CLOCK_MONOTONIC. */
+int64_t bench_energy_mark(struct bench_energy *energy);
+
+/*
+ * "package energy" (J), "package power" (W) and likewise of the wall and others, "temperature" (highest), of a window;
+ * what a source cannot tell within a tenth is left out.
+ */
+void bench_energy_take(const struct bench_energy *energy, int64_t from_ns, int64_t to_ns, struct bench_values *values);
+
+/* The samples since the last call, as those of a run, into the store. `began_ns` is the begin of the session. */
+int bench_energy_keep(struct bench_energy *energy, struct store *store, int64_t session, int64_t began_ns, int64_t run,
+		      struct err *err);
+
+#endif

@@ -8,7 +8,7 @@ _hvtune_knobs() {
 
 _hvtune() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check show explain lint place set apply fix confirm undo status knobs meters study report capture help" options
+    local commands="check show explain lint place set apply fix confirm undo status knobs meters study report run capture help" options
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
@@ -31,6 +31,11 @@ _hvtune() {
     meters) options="--window --host --json --help" ;;
     report) options="--format --output --store --json --help" ;;
     study) options="--host --json --help" ;;
+    run)
+        options="--runs --precision --max-runs --time --warmup --setup --prepare --conclude --cleanup --shell --cwd"
+        options+=" --env --input --timeout --exit-code --show-output --metric --read-from --target --max-load --label"
+        options+=" --store --no-store --json --help"
+        ;;
     capture) options="--output --force --host --timing --help" ;;
     help)
         mapfile -t COMPREPLY < <(compgen -W "${commands% help}" -- "$word")
@@ -39,7 +44,7 @@ _hvtune() {
     *) return ;;
     esac
     case $before in
-    --host | -H | --svg | --output | -o | --file | --store)
+    --host | -H | --svg | --output | -o | --file | --cwd | --input | --read-from | --store)
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
         ;;
@@ -57,6 +62,10 @@ _hvtune() {
         ;;
     --kind | -k)
         mapfile -t COMPREPLY < <(compgen -W "domain proxmox qemu cmdline entry grub modprobe tuned tuned-log" -- "$word")
+        return
+        ;;
+    --metric)
+        mapfile -t COMPREPLY < <(compgen -W "iperf3 sysbench fio stress-ng phoronix" -- "$word")
         return
         ;;
     --policy | -p)
@@ -85,6 +94,7 @@ _hvtune() {
     case $command in
     show) mapfile -t COMPREPLY < <(compgen -W "$(hvtune show --list 2>/dev/null | cut -d ' ' -f 1)" -- "$word") ;;
     explain | fix) mapfile -t COMPREPLY < <(compgen -W "$(hvtune explain --list 2>/dev/null | awk '/^[a-z]+ +[a-z]+\./ { print $2 }')" -- "$word") ;;
+    run) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
     lint | apply) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     set)
         compopt -o nospace 2>/dev/null

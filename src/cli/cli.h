@@ -55,7 +55,29 @@ enum cli_option_id {
 	OPTION_WINDOW,
 	OPTION_REPORT_OUTPUT,
 	OPTION_REPORT_FORMAT,
+	OPTION_SETUP,
+	OPTION_PREPARE,
+	OPTION_CONCLUDE,
+	OPTION_CLEANUP,
+	OPTION_SHELL,
+	OPTION_CWD,
+	OPTION_ENV,
+	OPTION_INPUT,
+	OPTION_TIMEOUT,
+	OPTION_EXIT_CODE,
+	OPTION_SHOW_OUTPUT,
+	OPTION_METRIC,
+	OPTION_READ_FROM,
+	OPTION_TARGET,
+	OPTION_MAX_LOAD,
+	OPTION_LABEL,
 	OPTION_STORE,
+	OPTION_NO_STORE,
+	OPTION_RUNS,
+	OPTION_MOST_RUNS,
+	OPTION_PRECISION,
+	OPTION_TIME,
+	OPTION_WARMUP,
 	OPTION_COUNT,
 };
 
@@ -85,9 +107,9 @@ struct cli {
 
 struct cli_command {
 	const char *name;
-	const char *arguments;		   /* "[SUBJECT...]" for the usage line */
-	const char *summary;		   /* one line for `hvtune help` */
-	const char *description;	   /* a paragraph for --help */
+	const char *arguments;	 /* "[SUBJECT...]" for the usage line; "-- ": a command with its own options */
+	const char *summary;	 /* one line for `hvtune help` */
+	const char *description; /* a paragraph for --help */
 	const enum cli_option_id *options; /* ended by 0; --help is always there */
 	int (*run)(struct cli *cli);	   /* returns an exit code */
 	const char *codes;		   /* what its exit codes mean, in a line */
@@ -134,6 +156,7 @@ int cmd_lint(struct cli *cli);
 int cmd_meters(struct cli *cli);
 int cmd_place(struct cli *cli);
 int cmd_report(struct cli *cli);
+int cmd_run(struct cli *cli);
 int cmd_set(struct cli *cli);
 int cmd_show(struct cli *cli);
 int cmd_status(struct cli *cli);

@@ -145,9 +145,12 @@ static int unknown_command(const struct cli *cli, const char *name)
 static bool is_given_once(enum cli_option_id id)
 {
 	static const enum cli_option_id once[] = {
-	    OPTION_HOST,   OPTION_OUTPUT, OPTION_SVG,	 OPTION_KIND,	    OPTION_MIN,	    OPTION_NAME,
-	    OPTION_COPIES, OPTION_POLICY, OPTION_SMT,	 OPTION_MAX_EXCESS, OPTION_RESERVE, OPTION_WHAT_IF,
-	    OPTION_FORMAT, OPTION_ROOT,	  OPTION_SETTLE, OPTION_CONNECT,    OPTION_WAIT,    OPTION_WINDOW};
+	    OPTION_HOST,   OPTION_OUTPUT,  OPTION_SVG,	     OPTION_KIND,	OPTION_MIN,	  OPTION_NAME,
+	    OPTION_COPIES, OPTION_POLICY,  OPTION_SMT,	     OPTION_MAX_EXCESS, OPTION_RESERVE,	  OPTION_WHAT_IF,
+	    OPTION_FORMAT, OPTION_SETUP,   OPTION_PREPARE,   OPTION_CONCLUDE,	OPTION_CLEANUP,	  OPTION_CWD,
+	    OPTION_INPUT,  OPTION_TIMEOUT, OPTION_EXIT_CODE, OPTION_READ_FROM,	OPTION_TARGET,	  OPTION_MAX_LOAD,
+	    OPTION_LABEL,  OPTION_STORE,   OPTION_RUNS,	     OPTION_MOST_RUNS,	OPTION_PRECISION, OPTION_TIME,
+	    OPTION_WARMUP, OPTION_ROOT,	   OPTION_SETTLE,    OPTION_CONNECT,	OPTION_WAIT,	  OPTION_WINDOW};
 
 	for (size_t i = 0; i < ARRAY_SIZE(once); i++)
 		if (once[i] == id)
@@ -192,8 +195,8 @@ static int refuse_option(const struct cli *cli, const char *given)
 static int parse_options(struct cli *cli, int argc, char **argv, struct cli_given *given_options)
 {
 	struct option long_options[OPTION_COUNT + 1] = {0};
-	char letters[2 * OPTION_COUNT + 3] = ":";
-	size_t letter_count = 1, option_count = 0;
+	char letters[2 * OPTION_COUNT + 4] = "+:";
+	size_t letter_count = 2, option_count = 0;
 	enum cli_option_id by_letter[128] = {0};
 	const enum cli_option_id only_help[] = {0};
 	const enum cli_option_id *ids = cli->command->options ? cli->command->options : only_help;
@@ -216,7 +219,9 @@ static int parse_options(struct cli *cli, int argc, char **argv, struct cli_give
 			break;
 	}
 	opterr = 0;
-	for (int found; (found = getopt_long(argc, argv, letters, long_options, NULL)) != -1;) {
+	for (int found;
+	     (found = getopt_long(argc, argv, text_starts(cli->command->arguments, "-- ") ? letters : letters + 1,
+				  long_options, NULL)) != -1;) {
 		const char *given = argv[optind - 1];
 
 		/* getopt still stands in a word that has more bytes of the letter. */

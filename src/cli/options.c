@@ -2,6 +2,7 @@
 /* Owns the tables of commands and options. */
 #include "change.h"
 #include "cli.h"
+#include "measure.h"
 
 const struct cli_option cli_options[] = {
     {OPTION_HELP, "help", 'h', NULL, "print this help"},
@@ -69,6 +70,32 @@ const struct cli_option cli_options[] = {
      "text (the usual), html, markdown, json, csv (every run), or svg (the charts, each a file of --output)"},
     {OPTION_STORE, "store", 0, "WHERE",
      "take results from this file or postgresql:// address instead of the usual place"},
+    {OPTION_SETUP, "setup", 0, "COMMAND", "run COMMAND once before all runs"},
+    {OPTION_PREPARE, "prepare", 0, "COMMAND", "run COMMAND before each run, not timed"},
+    {OPTION_CONCLUDE, "conclude", 0, "COMMAND", "run COMMAND after each run, not timed"},
+    {OPTION_CLEANUP, "cleanup", 0, "COMMAND", "run COMMAND once after all runs, also after Ctrl-C"},
+    {OPTION_SHELL, "shell", 0, NULL, "give commands to /bin/sh -c; its start is part of what is timed"},
+    {OPTION_CWD, "cwd", 0, "DIRECTORY", "run commands in DIRECTORY"},
+    {OPTION_ENV, "env", 0, "VARIABLE", "set a variable for commands: NAME=VALUE; may be repeated"},
+    {OPTION_INPUT, "input", 0, "FILE", "standard input of the command (/dev/null)"},
+    {OPTION_TIMEOUT, "timeout", 0, "SECONDS", "end a run that takes longer, with all that it has started; it is void"},
+    {OPTION_EXIT_CODE, "exit-code", 0, "CODE", "the exit code that is right (0), or any; with another the run is void"},
+    {OPTION_SHOW_OUTPUT, "show-output", 0, NULL, "show what commands print, on standard error"},
+    {OPTION_METRIC, "metric", 0, "WHAT",
+     "take a value from the output: iperf3, sysbench, fio, stress-ng, phoronix, or NAME:UNIT:more=json:POINTER or "
+     "NAME:UNIT:less=regex:EXPRESSION; may be repeated"},
+    {OPTION_READ_FROM, "read-from", 0, "FILE", "take values from FILE after each run instead of the output"},
+    {OPTION_TARGET, "target", 0, "METRIC",
+     "the metric that decides (the first that is taken from the output, else wall time)"},
+    {OPTION_MAX_LOAD, "max-load", 0, "PERCENT",
+     "runs during which other processes use more of the CPUs are void (no limit, it is told)"},
+    {OPTION_LABEL, "label", 0, "NAME", "name the session"},
+    {OPTION_NO_STORE, "no-store", 0, NULL, "keep nothing"},
+    {OPTION_RUNS, "runs", 0, "N", "make exactly N runs"},
+    {OPTION_MOST_RUNS, "max-runs", 0, "N", "make at most N runs (30)"},
+    {OPTION_PRECISION, "precision", 0, "PERCENT", "stop when the interval is that narrow on either side (1)"},
+    {OPTION_TIME, "time", 0, "SECONDS", "begin no run after that time"},
+    {OPTION_WARMUP, "warmup", 0, "N", "so many first runs are kept but left out (1)"},
     {0, NULL, 0, NULL, NULL},
 };
 
@@ -95,6 +122,8 @@ static const enum cli_option_id status_options[] = {OPTION_ROOT, OPTION_JSON, 0}
 
 static const enum cli_option_id report_options[] = {OPTION_REPORT_FORMAT, OPTION_REPORT_OUTPUT, OPTION_STORE,
 						    OPTION_JSON, 0};
+static const enum cli_option_id run_options[] = {
+    OPTION_RUNS, OPTION_PRECISION, OPTION_MOST_RUNS, OPTION_TIME, OPTION_WARMUP, MEASURE_OPTIONS, 0};
 
 #define CODES_USUAL "0 fine, 1 findings, 2 usage, 3 could not"
 #define CODES_CHANGE "0 done, 1 put back or not wanted, 2 usage, 3 could not"
@@ -169,6 +198,12 @@ const struct cli_command cli_commands[] = {
      "Prints the sources of energy, power and temperature with what each is of and what it says now, those that do not "
      "work with the reason and what would make them work. Reads only.",
      meters_options, cmd_meters, "0 energy or power is measured, 1 it is not, 2 usage, 3 could not"},
+    {"run", "-- COMMAND...", "run a command until its time, watts and joules are known",
+     "Runs the command over and over until the interval of the metric that decides is narrow enough, and prints the "
+     "interval, what else was measured, and what disturbed. Each run is kept as it ends, so that neither Ctrl-C nor a "
+     "kill "
+     "loses one.",
+     run_options, cmd_run, "0 measured, 1 no run was valid, 2 usage, 3 could not or stopped"},
     {"capture", "", "write an anonymised archive of this host",
      "Writes one archive of exactly what all commands ask, with serial numbers, MAC addresses, UUIDs and names "
      "replaced. "

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns the options of measuring commands and their session. */
+#include "measure.h"
+
+#include <errno.h>
+#include <math.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "report.h"
+#include "text.h"
+
+extern char **environ;
+
+#define MOST_SECONDS (30. * 24 * 3600)
+
+int measure_number(const struct cli *cli, enum cli_option_id id, double least, double most, double usual, double *ret)
+{
+	const char *text = cli->values[id];
+	char *end = NULL;
+	double value;
+
+	*ret = usual;
+	if (!text)
+		return 0;
+	value = strtod(text, &end);
+	if (end != text && *end == '%')
+		end++;
+	if (end == text || *end || !(value >= least && value <= most)) {
+		const struct cli_option *option = cli_options;
+
+		while (option->id != id)
+			option++;
+		return cli_usage(cli, "--%s takes a number from %g to %g, but got \"%s\"", option->name, least, most,
+				 text);
+	}
+	*ret = value;
+	return 0;
+}
+
+/* ---- commands ---- */
+
+static int usage_of(const struct err *err)
+{
+	(void)cli_fail(err);
+	return err->code == -EINVAL || err->code == -ENOTSUP ? EXIT_USAGE : EXIT_COULD_NOT;
+}
+
+static int find_program(struct measure *measure, struct bench_command *command)
+{
+	struct err err = {0};
+
+	return bench_find_program(measure->arena, command->argv[0], &command->program, &err) < 0 ? cli_fail(&err) : 0;
+}
+
+int measure_text_command(const struct cli *cli, struct measure *measure, const char *text, struct bench_command *ret)
+{
+	struct err err = {0};
+
+	*ret = measure->command;
+	if (cli_given(cli, OPTION_SHELL))
+		ret->argv = bench_shell_argv(measure->arena, "", text);
+	else if (bench_words(measure->arena, text, &ret->argv, &err) < 0)
+		return usage_of(&err);
+	return find_program(measure, ret);
+}
+
+int measure_words_command(const struct cli *cli, struct measure *measure, char *const *words, int count,
+			  struct bench_command *ret)
+{
+	const char **copy = ARENA_ARRAY(measure->arena, (size_t)count + 1, const char *);
+
+	for (int i = 0; i < count; i++)
+		copy[i] = words[i];
+	if (!*copy[0])
+		return cli_usage(cli, "the command is empty");
+	*ret = measure->command;
+	ret->argv = copy;
+	if (cli_given(cli, OPTION_SHELL)) {
+		const char *text = copy[0];
+
+		/* Several words are one text for the shell, as ssh does it. */
+		for (int i = 1; i < count; i++)
+			text = arena_printf(measure->arena, "%s %s", text, copy[i]);
+		ret->argv = bench_shell_argv(measure->arena, "", text);
+	}
+	return find_program(measure, ret);
+}
+
+static int read_hooks(const struct cli *cli, struct measure *measure)
+{
+	const struct {
+		enum cli_option_id id;
+		struct bench_command *hook;
+	} hooks[] = {{OPTION_SETUP, &measure->setup},
+		     {OPTION_PREPARE, &measure->prepare},
+		     {OPTION_CONCLUDE, &measure->conclude},
+		     {OPTION_CLEANUP, &measure->cleanup}};
+	int r = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(hooks) && r == 0; i++)
+		if (cli_given(cli, hooks[i].id))
+			r = measure_text_command(cli, measure, cli->values[hooks[i].id], hooks[i].hook);
+	return r;
+}
+
+/* hvtune's own environment with --env over it. */
+static int read_environment(const struct cli *cli, struct measure *measure)
+{
+	const char **environment;
+	const char *given;
+	size_t count = 0;
+	int at = 0;
+
+	if (!cli_given(cli, OPTION_ENV))
+		return 0;
+	while (environ[count])
+		count++;
+	environment = ARENA_ARRAY(measure->arena, count + (size_t)cli->given_count + 1, const char *);
+	for (size_t i = 0; i < count; i++)
+		environment[i] = environ[i];
+	while ((given = cli_next(cli, OPTION_ENV, &at))) {
+		const char *equals = strchr(given, '=');
+		size_t place = 0;
+
+		if (!equals || equals == given)
+			return cli_usage(cli, "--env takes NAME=VALUE, but got \"%s\"", given);
+		while (place < count && strncmp(environment[place], given, (size_t)(equals - given) + 1) != 0)
+			place++;
+		environment[place] = given;
+		count += place == count;
+	}
+	measure->command.environment = environment;
+	return 0;
+}
+
+static int read_readers(const struct cli *cli, struct measure *measure)
+{
+	struct err err = {0};
+	const char *given;
+	int at = 0;
+
+	measure->readers = ARENA_ARRAY(measure->arena, (size_t)cli->given_count + 1, struct bench_reader);
+	while ((given = cli_next(cli, OPTION_METRIC, &at)))
+		if (bench_reader_parse(measure->arena, given, &measure->readers[measure->reader_count++], &err) < 0)
+			return usage_of(&err);
+	return 0;
+}
+
+static int read_command(const struct cli *cli, struct measure *measure)
+{
+	double timeout_s, exit_code = 0;
+	int r = measure_number(cli, OPTION_TIMEOUT, 0.001, MOST_SECONDS, 0, &timeout_s);
+
+	if (r == 0 && !text_equal(cli->values[OPTION_EXIT_CODE], "any"))
+		r = measure_number(cli, OPTION_EXIT_CODE, 0, 255, 0, &exit_code);
+	else if (r == 0)
+		exit_code = BENCH_ANY_EXIT;
+	if (r)
+		return r;
+	measure->exit_code = (int)exit_code;
+	measure->command.timeout_ns = (int64_t)(timeout_s * 1e9);
+	measure->command.cwd = cli->values[OPTION_CWD];
+	measure->command.input = cli->values[OPTION_INPUT];
+	measure->command.output = cli_given(cli, OPTION_SHOW_OUTPUT) ? BENCH_OUTPUT_SHOWN : BENCH_OUTPUT_NONE;
+	if (measure->command.cwd && access(measure->command.cwd, X_OK) < 0) {
+		struct err err = {0};
+
+		(void)err_set(&err, errno, measure->command.cwd, "commands cannot be run in this directory: %s",
+			      sys_reason(errno));
+		return cli_fail(&err);
+	}
+	if (measure->command.input && access(measure->command.input, R_OK) < 0) {
+		struct err err = {0};
+
+		(void)err_set(&err, errno, measure->command.input, "this cannot be read: %s", sys_reason(errno));
+		return cli_fail(&err);
+	}
+	return read_environment(cli, measure);
+}
+
+/* ---- opening ---- */
+
+int measure_open(const struct cli *cli, struct measure *ret)
+{
+	struct err err = {0};
+	int r;
+
+	*ret = (struct measure){.arena = arena_new(), .progress = progress_start()};
+	r = read_command(cli, ret);
+	if (r == 0)
+		r = read_hooks(cli, ret);
+	if (r == 0)
+		r = read_readers(cli, ret);
+	if (r)
+		return r;
+	if (cli_given(cli, OPTION_NO_STORE) && cli_given(cli, OPTION_STORE))
+		return cli_usage(cli, "--store and --no-store exclude each other");
+	if (!cli_given(cli, OPTION_NO_STORE) &&
+	    store_open(cli->values[OPTION_STORE], STORE_WRITE, &ret->store, &err) < 0)
+		return cli_fail(&err);
+	if (host_open(NULL, &ret->host, &err) < 0 || meter_set_open(ret->host->sys, NULL, &ret->meters, &err) < 0)
+		return cli_fail(&err);
+	/* Without it settings are not watched; that is no reason not to measure. */
+	if (knob_machine_open("/", NULL, &ret->machine, NULL) < 0)
+		ret->machine = (struct knob_machine){0};
+	return 0;
+}
+
+void measure_close(struct measure *measure)
+{
+	(void)bench_close(measure->bench, "failed", NULL, NULL, NULL);
+	measure->bench = NULL;
+	knob_machine_close(&measure->machine);
+	measure->meters = meter_set_close(measure->meters);
+	measure->store = store_close(measure->store);
+	measure->host = host_close(measure->host);
+	measure->arena = arena_free(measure->arena);
+}
+
+struct bench_subject measure_subject(const struct measure *measure, const char *name,
+				     const struct bench_command *command)
+{
+	return (struct bench_subject){
+	    .name = name,
+	    .command = *command,
+	    .prepare = measure->prepare.argv ? &measure->prepare : NULL,
+	    .conclude = measure->conclude.argv ? &measure->conclude : NULL,
+	    .exit_code = measure->exit_code,
+	};
+}
+
+/* ---- the session ---- */
+
+static const char *json_text(struct arena *arena, json_t *json)
+{
+	char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
+	const char *kept = arena_strdup(arena, text ? text : "null");
+
+	free(text);
+	json_decref(json);
+	return kept;
+}
+
+/* hvtune's own command line; the program's name is of no use elsewhere. */
+static const char *own_words(const struct cli *cli, struct arena *arena)
+{
+	const char **words = ARENA_ARRAY(arena, (size_t)(2 * cli->given_count + cli->argument_count) + 4, const char *);
+	size_t count = 0;
+
+	words[count++] = "hvtune";
+	words[count++] = cli->command->name;
+	for (int i = 0; i < cli->given_count; i++) {
+		const struct cli_option *option = cli_options;
+
+		while (option->id != cli->given[i].id)
+			option++;
+		words[count++] = arena_printf(arena, "--%s", option->name);
+		if (option->argument)
+			words[count++] = cli->given[i].value;
+	}
+	words[count++] = "--";
+	for (int i = 0; i < cli->argument_count; i++)
+		words[count++] = cli->arguments[i];
+	return bench_words_json(arena, words);
+}
+
+static const char *environment_text(const struct cli *cli, struct arena *arena)
+{
+	json_t *json = json_object();
+	const char *given;
+	int at = 0;
+
+	while ((given = cli_next(cli, OPTION_ENV, &at))) {
+		size_t length = strcspn(given, "=");
+
+		json_object_set_new(json, arena_strndup(arena, given, length), report_json_text(given + length + 1));
+	}
+	return json_text(arena, json);
+}
+
+int measure_begin(const struct cli *cli, struct measure *measure, json_t *method)
+{
+	struct arena *arena = measure->arena;
+	const char *name = "";
+	char own_name[256] = "", cwd[4096] = "";
+	struct err err = {0};
+	double load;
+	int r = measure_number(cli, OPTION_MAX_LOAD, 0.1, 100, 0, &load);
+
+	name = json_text(arena, method);
+	if (r)
+		return r;
+	(void)gethostname(own_name, sizeof(own_name) - 1);
+	const struct bench_setup setup = {
+	    .store = measure->store,
+	    .session = {.kind = cli->command->name,
+			.name = cli->values[OPTION_LABEL],
+			.command = own_words(cli, arena),
+			.cwd = getcwd(cwd, sizeof(cwd)),
+			.version = HVTUNE_VERSION,
+			.host = own_name,
+			.facts =
+			    measure->store ? json_text(arena, report_facts_json(measure->host, NULL, NULL, 0)) : NULL,
+			.environment = environment_text(cli, arena),
+			.method = name},
+	    .sys = measure->host->sys,
+	    .machine = measure->machine.sys ? &measure->machine : NULL,
+	    .meters = measure->meters,
+	    .readers = measure->readers,
+	    .reader_count = measure->reader_count,
+	    .read_from = cli->values[OPTION_READ_FROM],
+	    .limits = {.load = load / 100},
+	    .random_offset = true,
+	};
+
+	if (bench_open(&setup, &measure->bench, &err) < 0)
+		return cli_fail(&err);
+	if (!measure->setup.argv || bench_hook(measure->bench, &measure->setup, "--setup", &err) == 0)
+		return 0;
+	(void)measure_end(cli, measure, &err, NULL, NULL, NULL);
+	return EXIT_COULD_NOT;
+}
+
+int measure_end(const struct cli *cli, struct measure *measure, const struct err *err, const char *why,
+		const json_t *verdict, int64_t *ret_session)
+{
+	struct err end_err = {0};
+	const char *state = err->code == 0 ? "done" : err->code == -EINTR ? "stopped" : "failed", *text = NULL;
+	int code = 0;
+
+	progress_end(&measure->progress);
+	if (ret_session)
+		*ret_session = measure->bench->session;
+	/* The workload's own leftovers are taken away after Ctrl-C too. */
+	measure->bench->signals.stopped = false;
+	if (measure->cleanup.argv && bench_hook(measure->bench, &measure->cleanup, "--cleanup", &end_err) < 0)
+		code = cli_fail(&end_err);
+	if (verdict)
+		text = json_text(measure->arena, json_deep_copy(verdict));
+	if (bench_close(measure->bench, state,
+			why	     ? why
+			: *err->what ? err->what
+				     : NULL,
+			text, &end_err) < 0 &&
+	    err->code == 0)
+		code = cli_fail(&end_err);
+	measure->bench = NULL;
+	(void)cli;
+	if (err->code != 0)
+		code = cli_fail(err);
+	return code;
+}

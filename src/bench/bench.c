@@ -18,12 +18,12 @@ extern char **environ;
 /* What a run needs besides the command's own environment: another length for each. */
 #define OFFSET_NAME "HVTUNE_ENVIRONMENT_OFFSET="
 
-enum { MOST_OFFSET = 4096, MOST_CONFIGURATIONS = 256 };
+enum { MOST_OFFSET = 4096, MOST_CONFIGURATIONS = 65536 };
 
 struct bench_private {
 	struct bench_setup setup;
-	struct bench_subject *subjects; /* MOST_CONFIGURATIONS */
-	size_t subject_count;
+	struct bench_subject *subjects;
+	size_t subject_count, subject_room;
 	int last; /* the subject that the machine is set for, -1 */
 	struct bench_gate *gate;
 	struct bench_energy *energy;
@@ -74,7 +74,6 @@ int bench_open(const struct bench_setup *setup, struct bench **ret, struct err *
 	bench->values.arena = arena;
 	bench->foreign = (double)NAN;
 	self->setup = *setup;
-	self->subjects = ARENA_ARRAY(arena, MOST_CONFIGURATIONS, struct bench_subject);
 	self->last = -1;
 	self->scratch = arena_new();
 	self->boot = boot_id(arena, setup->sys);
@@ -133,6 +132,15 @@ int bench_add(struct bench *bench, const struct bench_subject *subject, int *ret
 		r = store_configuration_add(self->setup.store, bench->session, &configuration, err);
 	if (r < 0)
 		return r;
+	if (self->subject_count == self->subject_room) {
+		size_t room = self->subject_room ? 2 * self->subject_room : 16;
+		struct bench_subject *larger = ARENA_ARRAY(bench->arena, room, struct bench_subject);
+
+		if (self->subject_count)
+			memcpy(larger, self->subjects, self->subject_count * sizeof(*larger));
+		self->subjects = larger;
+		self->subject_room = room;
+	}
 	self->subjects[self->subject_count] = *subject;
 	*ret = (int)self->subject_count++;
 	return 0;
@@ -240,10 +248,22 @@ static void take_standard(struct bench *bench, const struct bench_outcome *outco
 	values[3] = outcome->peak_kib < 0 ? (double)NAN : (double)outcome->peak_kib / 1024;
 }
 
-static const char *read_output(struct bench *bench, const struct bench_outcome *outcome)
+static size_t readers_of(const struct bench *bench, const struct bench_subject *subject,
+			 const struct bench_reader **ret)
+{
+	const struct bench_setup *setup = &bench->self->setup;
+
+	*ret = subject->readers ? subject->readers : setup->readers;
+	return subject->readers ? subject->reader_count : setup->reader_count;
+}
+
+static const char *read_output(struct bench *bench, const struct bench_subject *subject,
+			       const struct bench_outcome *outcome)
 {
 	struct bench_private *self = bench->self;
 	const char *text = outcome->output;
+	const struct bench_reader *readers;
+	size_t count = readers_of(bench, subject, &readers);
 	struct err err = {0};
 
 	if (self->setup.read_from) {
@@ -252,8 +272,8 @@ static const char *read_output(struct bench *bench, const struct bench_outcome *
 		if (sys_read_given(self->scratch, self->setup.read_from, true, &text, &size, &err) < 0)
 			return arena_printf(self->scratch, "%s: %s", self->setup.read_from, err.what);
 	}
-	for (size_t i = 0; i < self->setup.reader_count; i++)
-		if (bench_reader_read(&self->setup.readers[i], text, outcome->errors, &bench->values, &err) < 0)
+	for (size_t i = 0; i < count; i++)
+		if (bench_reader_read(&readers[i], text, outcome->errors, &bench->values, &err) < 0)
 			return arena_printf(self->scratch, "%s%s%s", err.where, *err.where ? ": " : "", err.what);
 	return NULL;
 }
@@ -346,6 +366,7 @@ static int run_once(struct bench *bench, const struct bench_subject *subject, st
 {
 	struct bench_private *self = bench->self;
 	struct bench_command command = subject->command;
+	const struct bench_reader *readers;
 	struct bench_view before, after;
 	int64_t own_us, from_ns;
 	const char *why;
@@ -353,7 +374,7 @@ static int run_once(struct bench *bench, const struct bench_subject *subject, st
 	int r;
 
 	command.environment = with_offset(self, command.environment);
-	if (self->setup.reader_count && !self->setup.read_from)
+	if (readers_of(bench, subject, &readers) && !self->setup.read_from)
 		command.output = BENCH_OUTPUT_CAPTURE;
 	bench_gate_look(self->gate, &before);
 	from_ns = bench_energy_mark(self->energy);
@@ -370,7 +391,7 @@ static int run_once(struct bench *bench, const struct bench_subject *subject, st
 		bench->foreign = foreign;
 	why = why_not(self->scratch, subject, outcome);
 	if (!why)
-		why = read_output(bench, outcome);
+		why = read_output(bench, subject, outcome);
 	if (!why)
 		why = bench_gate_judge(self->scratch, &before, &after, own_us, &self->setup.limits);
 	if (!why)

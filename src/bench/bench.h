@@ -29,6 +29,8 @@ struct bench_subject {
 	int exit_code;					/* the one that is expected; BENCH_ANY_EXIT: any */
 	const char *settings;				/* JSON object, see store.h; NULL: {} */
 	const char *place;				/* see store.h */
+	const struct bench_reader *readers;		/* reader_count, instead of those of the session; NULL: those */
+	size_t reader_count;
 	/* Make the machine such; called before a run when the last one was of another subject. NULL: nothing to do. */
 	int (*enter)(void *data, struct err *err);
 	void *data;

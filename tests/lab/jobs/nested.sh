@@ -11,8 +11,7 @@ page=/sys/devices/system/node/node1/hugepages/hugepages-2048kB/nr_hugepages
 echo 80 >$page
 systemctl start libvirtd
 start=$(date +%s%N)
-lab-guest start pinned --vcpus 2 --cpus 4,6 --emulator 5 --iothreads 1 --iothread-cpus 7 \
-	--hugepages 2M --node 1 --queues 2 || fail "the pinned guest did not start"
+start_guest pinned --vcpus 2 --cpus 4,6 --emulator 5 --iothreads 1 --iothread-cpus 7 --hugepages 2M --node 1 --queues 2
 echo "ok: pinned guest up after $((($(date +%s%N) - start) / 1000000)) ms"
 
 expect "first vCPU" 4 affinity_of pinned "CPU 0/KVM"
@@ -26,7 +25,7 @@ expect "vhost queues" 2 queues
 expect "vhost threads" 5 affinity_of_vhosts pinned
 
 start=$(date +%s%N)
-lab-guest start plain --vcpus 1 || fail "the plain guest did not start"
+start_guest plain --vcpus 1
 echo "ok: plain guest up after $((($(date +%s%N) - start) / 1000000)) ms"
 expect "affinity of the plain guest" 0-7 affinity_of_emulator plain
 virsh list

@@ -34,7 +34,7 @@ for node in 0 1; do
 	echo 160 >/sys/devices/system/node/node$node/hugepages/hugepages-2048kB/nr_hugepages
 done
 systemctl start libvirtd
-lab-guest start web --vcpus 2 --iothreads 1 --queues 2 --hugepages 2M || fail "the guest did not start"
+start_guest web --vcpus 2 --iothreads 1 --queues 2 --hugepages 2M
 
 # ---- as it is: floating ----
 

@@ -172,7 +172,7 @@ machine_arguments() {	# DIRECTORY
 	local image tools
 	image=$(image_dir)
 	tools=$(tools_dir)
-	MACHINE=(-name lab -nodefaults -no-user-config -display none -monitor none
+	MACHINE=(-name lab -nodefaults -no-user-config -display none -monitor "unix:$1/monitor,server=on,wait=off"
 		-L "$tools/usr/share/seabios" -L "$tools/usr/share/qemu"
 		# One thread for all CPUs: a guest that spins for a lock held by a CPU which this
 		# machine has no core for would otherwise eat half of the time.

@@ -7,7 +7,7 @@
 
 SUITE_CORE="firmware acpi-cpufreq active hang"
 SUITE_MORE="panic disk-full reboot trial-boot boot-cut grub-words power-cut profile tuned nested leftovers
-	vms vm-set tuned-left set set-cut set-reboot"
+	vms vm-set nested-apply tuned-left set set-cut set-reboot"
 
 # The hvtune to test: --hvtune, else $HVTUNE, else the one in the build directory.
 find_hvtune() {
@@ -84,7 +84,7 @@ test_power-cut() { machine power-cut --machine small --cut-after '^cut me' --tim
 test_profile() { machine profile --machine small --pm-profile 1 --prefcore on "$LAB/jobs/profile.sh"; }
 
 test_tuned() {
-	machine tuned --timeout 900 --amd-pstate active "$LAB/jobs/tuned.sh" "$LAB/jobs/platform.sh"
+	machine tuned --timeout 1800 --amd-pstate active "$LAB/jobs/tuned.sh" "$LAB/jobs/platform.sh"
 }
 
 test_nested() {
@@ -106,25 +106,31 @@ test_vm-set() {
 	machine vm-set --timeout 1800 --amd-pstate active "$LAB/jobs/vm-set.sh" "$LAB/jobs/guest.sh" "$LAB/jobs/knobs.sh"
 }
 
+test_nested-apply() {
+	needs_hvtune || return
+	machine nested-apply --shape 1x4x2x2 --timeout 3600 --amd-pstate active "$LAB/jobs/nested-apply.sh" "$LAB/jobs/guest.sh" \
+		"$LAB/jobs/knobs.sh"
+}
+
 test_tuned-left() {
 	needs_hvtune || return
-	machine tuned-left --amd-pstate active "$LAB/jobs/tuned-left.sh" "$LAB/jobs/knobs.sh" &&
+	machine tuned-left --timeout 1800 --amd-pstate active "$LAB/jobs/tuned-left.sh" "$LAB/jobs/knobs.sh" &&
 		replay "$SUITE_DIR/tuned-left"
 }
 
 test_set() {
 	needs_hvtune || return
-	machine set --amd-pstate active "$LAB/jobs/set.sh" "$LAB/jobs/knobs.sh"
+	machine set --timeout 1800 --amd-pstate active "$LAB/jobs/set.sh" "$LAB/jobs/knobs.sh"
 }
 
 test_set-cut() {
 	needs_hvtune || return
-	machine set-cut --amd-pstate active --cut-after '^cut me' "$LAB/jobs/set-cut.sh" "$LAB/jobs/knobs.sh"
+	machine set-cut --timeout 1800 --amd-pstate active --cut-after '^cut me' "$LAB/jobs/set-cut.sh" "$LAB/jobs/knobs.sh"
 }
 
 test_set-reboot() {
 	needs_hvtune || return
-	machine set-reboot --grub --amd-pstate active "$LAB/jobs/set-reboot.sh" "$LAB/jobs/knobs.sh"
+	machine set-reboot --timeout 1800 --grub --amd-pstate active "$LAB/jobs/set-reboot.sh" "$LAB/jobs/knobs.sh"
 }
 
 # A driver that is killed outright takes the emulator with it, and one that is told to

@@ -279,31 +279,38 @@ static const char *environment_text(const struct cli *cli, struct arena *arena)
 	return json_text(arena, json);
 }
 
-int measure_begin(const struct cli *cli, struct measure *measure, json_t *method)
+struct store_session measure_session(const struct cli *cli, const struct measure *measure)
 {
 	struct arena *arena = measure->arena;
-	const char *name = "";
 	char own_name[256] = "", cwd[4096] = "";
+
+	(void)gethostname(own_name, sizeof(own_name) - 1);
+	return (struct store_session){
+	    .kind = cli->command->name,
+	    .name = cli->values[OPTION_LABEL],
+	    .command = own_words(cli, arena),
+	    .cwd = getcwd(cwd, sizeof(cwd)) ? arena_strdup(arena, cwd) : NULL,
+	    .version = HVTUNE_VERSION,
+	    .host = arena_strdup(arena, own_name),
+	    .facts = measure->store ? json_text(arena, report_facts_json(measure->host, NULL, NULL, 0)) : NULL,
+	    .environment = environment_text(cli, arena)};
+}
+
+int measure_begin(const struct cli *cli, struct measure *measure, json_t *method)
+{
+	struct store_session session;
 	struct err err = {0};
 	double load;
 	int r = measure_number(cli, OPTION_MAX_LOAD, 0.1, 100, 0, &load);
+	const char *text = json_text(measure->arena, method);
 
-	name = json_text(arena, method);
 	if (r)
 		return r;
-	(void)gethostname(own_name, sizeof(own_name) - 1);
+	session = measure_session(cli, measure);
+	session.method = text;
 	const struct bench_setup setup = {
 	    .store = measure->store,
-	    .session = {.kind = cli->command->name,
-			.name = cli->values[OPTION_LABEL],
-			.command = own_words(cli, arena),
-			.cwd = getcwd(cwd, sizeof(cwd)),
-			.version = HVTUNE_VERSION,
-			.host = own_name,
-			.facts =
-			    measure->store ? json_text(arena, report_facts_json(measure->host, NULL, NULL, 0)) : NULL,
-			.environment = environment_text(cli, arena),
-			.method = name},
+	    .session = session,
 	    .sys = measure->host->sys,
 	    .machine = measure->machine.sys ? &measure->machine : NULL,
 	    .meters = measure->meters,

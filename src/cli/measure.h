@@ -50,6 +50,9 @@ int measure_text_command(const struct cli *cli, struct measure *measure, const c
 int measure_words_command(const struct cli *cli, struct measure *measure, char *const *words, int count,
 			  struct bench_command *ret);
 
+/* A session of this command on this machine, but for its method; texts in the arena. */
+struct store_session measure_session(const struct cli *cli, const struct measure *measure);
+
 /* Begin the session; `method` is JSON of how it is measured, and is released. Runs --setup. 0, or an exit code. */
 int measure_begin(const struct cli *cli, struct measure *measure, json_t *method);
 

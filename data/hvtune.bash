@@ -8,7 +8,7 @@ _hvtune_knobs() {
 
 _hvtune() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check show explain lint place set apply fix confirm undo status knobs meters study report run capture help" options
+    local commands="check show explain lint place set apply fix confirm undo status knobs meters study report run capture hold-latency help" options
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
@@ -37,6 +37,7 @@ _hvtune() {
         options+=" --store --no-store --json --help"
         ;;
     capture) options="--output --force --host --timing --help" ;;
+    hold-latency) options="--help" ;;
     help)
         mapfile -t COMPREPLY < <(compgen -W "${commands% help}" -- "$word")
         return

@@ -151,6 +151,7 @@ int cmd_check(struct cli *cli);
 int cmd_confirm(struct cli *cli);
 int cmd_explain(struct cli *cli);
 int cmd_fix(struct cli *cli);
+int cmd_hold_latency(struct cli *cli);
 int cmd_knobs(struct cli *cli);
 int cmd_lint(struct cli *cli);
 int cmd_meters(struct cli *cli);

@@ -118,6 +118,7 @@ static const enum cli_option_id knobs_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id confirm_options[] = {OPTION_WAIT, OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id undo_options[] = {OPTION_EVERY, OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id study_options[] = {OPTION_ROOT, OPTION_JSON, 0};
+static const enum cli_option_id hold_options[] = {0};
 static const enum cli_option_id status_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 
 static const enum cli_option_id report_options[] = {OPTION_REPORT_FORMAT, OPTION_REPORT_OUTPUT, OPTION_STORE,
@@ -209,5 +210,9 @@ const struct cli_command cli_commands[] = {
      "replaced. "
      "Every command gives the same answer from it with --host.",
      capture_options, cmd_capture, CODES_USUAL},
+    {"hold-latency", "MICROSECONDS", "hold a limit of the wake-up time until it is ended",
+     "What the unit of `hvtune set latency.hold=50` runs: opens /dev/cpu_dma_latency, writes the limit and sleeps. The "
+     "kernel forgets the limit when the process ends.",
+     hold_options, cmd_hold_latency, "0 ended by a signal, 2 usage, 3 could not"},
     {NULL, NULL, NULL, NULL, NULL, NULL, NULL},
 };

@@ -23,7 +23,7 @@ static const char *unit_of(struct arena *arena, const char *member)
 
 static int get(struct knob_machine *machine, const char *where, const char **ret, struct err *err)
 {
-	struct systemd_unit unit;
+	struct systemd_unit unit = {0};
 	int r = knob_unit_read(machine, where, &unit, err);
 
 	if (r == 0)
@@ -35,7 +35,7 @@ static int set(struct knob_machine *machine, const char *where, const char *text
 {
 	const char *enable = text ? strchr(text, ',') : NULL;
 	bool run = text && text_starts(text, RUNNING);
-	struct systemd_unit unit;
+	struct systemd_unit unit = {0};
 	int r = knob_unit_read(machine, where, &unit, err);
 
 	if (r < 0)
@@ -88,7 +88,7 @@ int knob_service_expand(struct knob_machine *machine, const struct knob *knob, c
 			struct knob_points *points, struct err *err)
 {
 	struct knob_point point = {.knob = knob, .name = ask->name, .label = ""};
-	struct systemd_unit unit;
+	struct systemd_unit unit = {0};
 	int r;
 
 	if (ask->where)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Owns the knobs of daemons. */
+#include "knob_latency.h"
 #include "knob_service.h"
+#include "knob_slice.h"
 #include "knob_table.h"
 #include "knob_tuned.h"
 
@@ -52,12 +54,70 @@ static const struct knob services[] = {
     SERVICE("scx_loader", "loads schedulers (sched_ext)", NULL, NULL),
 };
 
+static const struct knob latency_hold = {
+    .name = "latency.hold",
+    .summary = "longest wake-up time allowed to all CPUs, held by a unit of systemd until the reboot",
+    .value = "us or off",
+    .unit = KNOB_OF_HOST,
+    .actuator = &knob_latency_actuator,
+    .path = KNOB_LATENCY_RUNTIME,
+    .words = "off",
+    .least = 0,
+    .most = 2000000000,
+    .rank = KNOB_RANK_PLAIN,
+    .in_steps = true,
+    .judge = knob_latency_judge,
+};
+
+static const struct knob latency_hold_lasting = {
+    .name = "latency.hold.lasting",
+    .summary = "the same by a unit that is enabled, now and after each boot",
+    .value = "us or off",
+    .scope = KNOB_CONFIG,
+    .unit = KNOB_OF_HOST,
+    .actuator = &knob_latency_actuator,
+    .path = KNOB_LATENCY_LASTING,
+    .words = "off",
+    .least = 0,
+    .most = 2000000000,
+    .rank = KNOB_RANK_FILE,
+    .in_steps = true,
+    .judge = knob_latency_judge,
+};
+
+static const struct knob slice_cpus = {
+    .name = "slice.cpus",
+    .summary = "CPUs that the services, users or VMs of a slice may use, until the reboot",
+    .value = "CPU list or all",
+    .unit = KNOB_OF_NAMES,
+    .actuator = &knob_slice_actuator,
+    .path = KNOB_SLICE_RUNTIME,
+    .expand = knob_slice_expand,
+    .rank = KNOB_RANK_PLAIN,
+    .check = knob_slice_check,
+    .hurts = "what runs there has fewer CPUs to share; threads that were pinned outside of them are moved",
+};
+
+static const struct knob slice_cpus_lasting = {
+    .name = "slice.cpus.lasting",
+    .summary = "the same by a file that stays, now and after each boot",
+    .value = "CPU list, all or none",
+    .scope = KNOB_CONFIG,
+    .unit = KNOB_OF_NAMES,
+    .actuator = &knob_slice_actuator,
+    .path = KNOB_SLICE_LASTING,
+    .expand = knob_slice_expand,
+    .rank = KNOB_RANK_FILE,
+    .check = knob_slice_check,
+    .hurts = "what runs there has fewer CPUs to share; threads that were pinned outside of them are moved",
+};
+
 /* clang-format off */
 const struct knob *const knob_table_daemon[] = {
-    &tuned_profile,
+    &tuned_profile, &latency_hold, &latency_hold_lasting, &slice_cpus, &slice_cpus_lasting,
     &services[0], &services[1], &services[2], &services[3], &services[4], &services[5], &services[6], &services[7],
     &services[8], &services[9], &services[10], &services[11], &services[12], &services[13], &services[14],
     NULL,
 };
 /* clang-format on */
-_Static_assert(ARRAY_SIZE(knob_table_daemon) == ARRAY_SIZE(services) + 2, "each service stands in the table");
+_Static_assert(ARRAY_SIZE(knob_table_daemon) == ARRAY_SIZE(services) + 6, "each service stands in the table");

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <systemd/sd-bus.h>
+#include <systemd/sd-daemon.h>
 #include <time.h>
 
 #include "sys.h"
@@ -403,4 +404,16 @@ int sys_bus_next(struct sys_bus *bus, struct arena *arena, unsigned timeout_ms, 
 	if (!bus->first)
 		bus->after = &bus->first;
 	return 0;
+}
+
+void sys_notify_ready(void)
+{
+	void *library = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL);
+	struct {
+		__typeof__(&sd_notify) notify;
+	} api = {0};
+
+	*(void **)&api.notify = library ? dlsym(library, "sd_notify") : NULL;
+	if (api.notify)
+		(void)api.notify(0, "READY=1");
 }

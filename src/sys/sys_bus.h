@@ -68,4 +68,7 @@ void sys_bus_forget(struct sys_bus *bus);
 int sys_bus_next(struct sys_bus *bus, struct arena *arena, unsigned timeout_ms, struct sys_bus_reply *ret,
 		 struct err *err);
 
+/* Tell the systemd that started this process that it is ready (Type=notify). Nothing where none waits for it. */
+void sys_notify_ready(void);
+
 #endif

@@ -54,3 +54,7 @@ int sys_bus_next(struct sys_bus *bus, struct arena *arena, unsigned timeout_ms, 
 	(void)bus, (void)arena, (void)timeout_ms, (void)ret;
 	return err_set(err, EOPNOTSUPP, "D-Bus", "this hvtune was built without libsystemd");
 }
+
+void sys_notify_ready(void)
+{
+}

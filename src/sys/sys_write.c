@@ -280,6 +280,27 @@ int sys_writer_set(struct sys_writer *writer, const char *path, const char *data
 	return 0;
 }
 
+int sys_writer_hold(struct sys_writer *writer, const char *path, const void *data, size_t size, int *ret_fd,
+		    struct err *err)
+{
+	CLEANUP(close_fd) int fd = -1;
+	ssize_t wrote;
+	int r = check_path(writer, path, err);
+
+	if (r == 0)
+		r = open_to_write(writer, path, O_WRONLY | O_NOCTTY, &fd, err);
+	if (r < 0)
+		return r;
+	GATED_WRITE(writer, wrote, "write", path, data, size, write(fd, data, size));
+	if (wrote < 0)
+		return refuse(err, errno, path, "written");
+	if ((size_t)wrote != size)
+		return err_set(err, EIO, path, "took %zd of %zu bytes", wrote, size);
+	*ret_fd = fd;
+	fd = -1;
+	return 0;
+}
+
 /* The directory of a path, made where it is missing; -1 and errno. */
 static int open_parent(struct sys_writer *writer, const char *path, bool make, const char **ret_name)
 {

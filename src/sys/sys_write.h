@@ -71,6 +71,13 @@ int sys_writer_replace(struct sys_writer *writer, const char *path, const char *
 /* Remove what a sys_writer_replace() that was killed may have left beside the file. */
 int sys_writer_tidy(struct sys_writer *writer, const char *path, struct err *err);
 
+/*
+ * Write `size` bytes into a device and keep it open, for those that forget what was written when it is closed. The
+ * caller closes *ret_fd.
+ */
+int sys_writer_hold(struct sys_writer *writer, const char *path, const void *data, size_t size, int *ret_fd,
+		    struct err *err);
+
 /* Remove a file and sync its directory. A missing file is fine. */
 int sys_writer_remove(struct sys_writer *writer, const char *path, struct err *err);
 

@@ -139,7 +139,7 @@ class Readme(Test):
     def test_commands_of_the_readme_exist(self):
         for name in ("README.md", "CONTRIBUTING.md"):
             text = (TOP / name).read_text(encoding="utf-8")
-            for command, rest in re.findall(r"(?:`|\$ +)hvtune (\w+)((?: --[a-z-]+)*)", text):
+            for command, rest in re.findall(r"(?:`|\$ +)hvtune ([\w-]+)((?: --[a-z-]+)*)", text):
                 if command in ("COMMAND",):
                     continue
                 self.assertIn(command, (*COMMANDS, "help"), name)

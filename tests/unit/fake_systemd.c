@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "cpuset.h"
 #include "fake_internal.h"
 #include "text.h"
 
@@ -21,7 +22,8 @@ enum { MOST_UNITS = 32, JOB_POLLS = 2 };
 
 struct unit {
 	const char *name;
-	const char *text; /* of its file when it was loaded; NULL: there was none */
+	const char *text;    /* of its file when it was loaded; NULL: there was none */
+	const char *allowed; /* AllowedCPUs of its drop-ins when it was loaded; "" without */
 	bool running, failed;
 	int polls_left; /* so often is it told that its job goes on */
 };
@@ -49,10 +51,32 @@ static void remove_file(const char *path)
 	(void)unlink(printed(systemd.fake->kernel->tree->root, path));
 }
 
+/* The last AllowedCPUs of the drop-ins, by the names of the files; an empty one starts anew. */
+static const char *allowed_cpus(const char *name)
+{
+	static const char *const files[] = {"/etc/systemd/system/%s.d/50-owner.conf",
+					    "/etc/systemd/system/%s.d/90-hvtune.conf",
+					    "/run/systemd/system/%s.d/91-hvtune.conf"};
+	const char *allowed = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		char path[256], text[4096];
+
+		(void)snprintf(path, sizeof(path), "%.*s%s%s", (int)(strchr(files[i], '%') - files[i]), files[i], name,
+			       strchr(files[i], '%') + 2);
+		kernel_read(systemd.fake->kernel, path, text, sizeof(text));
+		for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+			if (text_starts(line, "AllowedCPUs="))
+				allowed = arena_strdup(systemd.fake->arena, strchr(line, '=') + 1);
+	}
+	return allowed;
+}
+
 static void load(struct unit *unit)
 {
 	char text[4096];
 
+	unit->allowed = allowed_cpus(unit->name);
 	unit->text = NULL;
 	for (size_t i = 0; i < ARRAY_SIZE(unit_dirs) && !unit->text; i++) {
 		const char *path = arena_printf(systemd.fake->arena, "%s/%s", unit_dirs[i], unit->name);
@@ -85,6 +109,20 @@ static void start_ksmtuned(bool on)
 	kernel_write(systemd.fake->kernel, "/sys/kernel/mm/ksm/run", on ? "1" : "0");
 }
 
+/* What holds the wake-up time of all CPUs, by unit. */
+static void hold_latency(const struct unit *unit, bool on)
+{
+	const char *verb = unit->text ? strstr(unit->text, "hold-latency ") : NULL;
+	const char *mark = printed("/fake/latency/", unit->name);
+
+	if (on && verb)
+		tree_write(systemd.fake->kernel->tree, mark,
+			   arena_printf(systemd.fake->arena, "%.*s\n", (int)strcspn(strchr(verb, ' ') + 1, "\n"),
+					strchr(verb, ' ') + 1));
+	else
+		remove_file(mark);
+}
+
 static const struct {
 	const char *name;
 	void (*act)(bool on);
@@ -106,6 +144,8 @@ static void run(struct unit *unit, bool on)
 	for (size_t i = 0; i < ARRAY_SIZE(effects); i++)
 		if (text_equal(unit->name, effects[i].name))
 			effects[i].act(on);
+	if (text_starts(unit->name, "hvtune-latency"))
+		hold_latency(unit, on);
 	unit->running = on;
 	if (on)
 		tree_write(systemd.fake->kernel->tree, mark, "yes\n");
@@ -190,8 +230,15 @@ static int on_restart(sd_bus_message *message)
 
 static int on_reload(sd_bus_message *message)
 {
-	for (int i = 0; i < systemd.count; i++)
+	for (int i = 0; i < systemd.count; i++) {
+		const char *group = printed("/sys/fs/cgroup/", systemd.units[i].name);
+
 		load(&systemd.units[i]);
+		/* What a group holds follows its unit. */
+		if (exists(group))
+			tree_write(systemd.fake->kernel->tree, printed(group, "/cpuset.cpus"),
+				   printed(systemd.units[i].allowed, "\n"));
+	}
 	return sd_bus_reply_method_return(message, "");
 }
 
@@ -232,6 +279,30 @@ static int on_unmask(sd_bus_message *message)
 	return sd_bus_reply_method_return(message, "a(sss)", 0);
 }
 
+/* "0-2" as the bytes of a mask. */
+static int reply_mask(sd_bus_message *message, const char *list)
+{
+	struct cpuset cpus = {0};
+	struct err ignored = {0};
+	uint8_t mask[CPUSET_MAX / 8] = {0};
+	size_t size = 0;
+	sd_bus_message *reply = NULL;
+
+	if (*list)
+		fake_must(cpuset_parse(list, &cpus, &ignored), list);
+	CPUSET_FOREACH (cpu, &cpus) {
+		mask[cpu / 8] |= (uint8_t)(1 << cpu % 8);
+		size = (size_t)cpu / 8 + 1;
+	}
+	fake_must(sd_bus_message_new_method_return(message, &reply), "reply");
+	fake_must(sd_bus_message_open_container(reply, 'v', "ay"), "reply");
+	fake_must(sd_bus_message_append_array(reply, 'y', mask, size), "reply");
+	fake_must(sd_bus_message_close_container(reply), "reply");
+	fake_must(sd_bus_send(systemd.fake->bus, reply, NULL), "reply");
+	sd_bus_message_unref(reply);
+	return 1;
+}
+
 static int on_property(sd_bus_message *message)
 {
 	const char *interface = "", *name = "", *path = sd_bus_message_get_path(message);
@@ -255,6 +326,11 @@ static int on_property(sd_bus_message *message)
 								 : "inactive");
 	if (text_equal(name, "Result"))
 		return sd_bus_reply_method_return(message, "v", "s", unit->failed ? "exit-code" : "success");
+	if (text_equal(name, "AllowedCPUs"))
+		return reply_mask(message, unit->allowed);
+	if (text_equal(name, "NeedDaemonReload"))
+		return sd_bus_reply_method_return(message, "v", "b",
+						  !text_equal(unit->allowed, allowed_cpus(unit->name)));
 	if (text_equal(name, "Job")) {
 		bool goes_on = unit->polls_left > 0;
 
@@ -324,12 +400,16 @@ void fake_systemd_serve(struct fake *fake)
 	systemd = (struct systemd){.fake = fake};
 	fake_must(sd_bus_add_fallback(fake->bus, NULL, OBJECT, on_message, NULL), "sd_bus_add_fallback");
 	fake_must(sd_bus_request_name(fake->bus, SERVICE, 0), "sd_bus_request_name");
+	/* Slices with a group are known from the start. */
+	(void)unit_of("machine.slice");
+	(void)unit_of("system.slice");
 	each_in(fake->kernel, WANTS_DIR, start_one);
 }
 
 void fake_systemd_down(struct kernel *kernel)
 {
 	each_in(kernel, RUNNING_DIR, kernel_remove);
+	each_in(kernel, "/fake/latency", kernel_remove);
 	each_in(kernel, unit_dirs[1], kernel_remove);
 }
 
@@ -341,6 +421,14 @@ void fake_systemd_install(struct kernel *kernel)
 	    {"/usr/lib/systemd/system/irqbalance.service", "[Service]\nExecStart=/usr/sbin/irqbalance\n[Install]\n"},
 	    {"/usr/lib/systemd/system/numad.service", "[Service]\nExecStart=/bin/false\n[Install]\n"},
 	    {"/usr/lib/systemd/system/thermald.service", "[Service]\nExecStart=/usr/sbin/thermald\n"},
+	    {"/usr/lib/systemd/system/machine.slice", "[Slice]\n"},
+	    {"/usr/lib/systemd/system/system.slice", "[Slice]\n"},
+	    {"/sys/fs/cgroup/cgroup.controllers", "cpuset cpu io memory pids\n"},
+	    {"/sys/fs/cgroup/machine.slice/cgroup.procs", ""},
+	    {"/sys/fs/cgroup/machine.slice/cpuset.cpus", "\n"},
+	    {"/sys/fs/cgroup/system.slice/cgroup.procs", ""},
+	    {"/sys/fs/cgroup/system.slice/cpuset.cpus", "\n"},
+	    {"/sys/devices/system/cpu/online", "0-2\n"},
 	    {"/etc/systemd/system/multi-user.target.wants/tuned.service", "link\n"},
 	    {"/etc/systemd/system/multi-user.target.wants/irqbalance.service", "link\n"},
 	    {"/fake/running/irqbalance.service", "yes\n"},

@@ -70,9 +70,15 @@ expect "profile back from off" balanced cat /etc/tuned/active_profile
 
 # hvtune is killed while tuned works
 hvtune set --yes tuned.profile=throughput-performance >/dev/null 2>&1 &
-sleep 0.7
+for ((i = 0; i < 600; i++)); do
+	tail -n 1 /var/lib/hvtune/journal | grep -q '"writing"' && break
+	sleep 0.05
+done
+sleep 0.2
 kill -9 $!
 wait $! 2>/dev/null
+hvtune status >"$LAB_OUT/status-killed.txt"
+[ $? -eq 1 ] || fail "hvtune was not killed in its work: $(cat "$LAB_OUT/status-killed.txt")"
 hvtune undo >"$LAB_OUT/undo-killed.txt" 2>&1 || fail "$(cat "$LAB_OUT/undo-killed.txt")"
 expect "profile after the kill of hvtune" balanced cat /etc/tuned/active_profile
 expect "EPP after the kill of hvtune" balance_performance all_cpus energy_performance_preference

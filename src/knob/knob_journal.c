@@ -7,6 +7,7 @@
 #include <time.h>
 #include <zlib.h>
 
+#include "knob_apply_internal.h"
 #include "knob_journal_internal.h"
 #include "text.h"
 
@@ -41,6 +42,15 @@ static json_t *text_json(const char *text)
 	for (const unsigned char *byte = (const unsigned char *)text; *byte; byte++)
 		push(string, json_integer(*byte));
 	return string;
+}
+
+static json_t *texts_json(const char *const *texts, size_t count)
+{
+	json_t *list = made(json_array());
+
+	for (size_t i = 0; i < count; i++)
+		push(list, text_json(texts[i]));
+	return list;
 }
 
 uint32_t knob_journal_sum(const char *text, size_t size)
@@ -125,6 +135,7 @@ static struct knob_change *add_change(struct knob_machine *machine, struct knob_
 	    .step_states = ARENA_ARRAY(arena, plan->step_count + 1, enum knob_step_state),
 	    .step_count = plan->step_count,
 	};
+	knob_dirs_to_make(machine, journal, plan, &change->dirs, &change->dir_count);
 	journal->changes = larger;
 	journal->count++;
 	return change;
@@ -147,11 +158,15 @@ int knob_journal_begin(struct knob_machine *machine, struct knob_journal *journa
 	for (size_t i = 0; i < plan->step_count; i++)
 		push(steps, json_integer((json_int_t)plan->steps[i].count));
 	put(record, "steps", steps);
+	if (change->dir_count)
+		put(record, "dirs", texts_json(change->dirs, change->dir_count));
 	/* This record, the end with as many texts again, and two lines a step. */
 	for (size_t i = 0; i < plan->points.count; i++)
 		room += 2 * (strlen(plan->points.items[i].where) + 64 +
 			     (plan->points.items[i].old ? strlen(plan->points.items[i].old) : 0) +
 			     (plan->points.items[i].new ? 2 * strlen(plan->points.items[i].new) : 0));
+	for (size_t i = 0; i < change->dir_count; i++)
+		room += 2 * strlen(change->dirs[i]) + 16;
 	for (size_t i = 0; i < plan->guards.count; i++)
 		room += 2 * (strlen(plan->guards.items[i].where) + 128);
 	r = knob_journal_compact(machine, journal, err);
@@ -182,15 +197,6 @@ int knob_journal_step(struct knob_machine *machine, struct knob_change *change, 
 	if (r == 0)
 		change->step_states[step] = state;
 	return r;
-}
-
-static json_t *texts_json(const char *const *texts, size_t count)
-{
-	json_t *list = made(json_array());
-
-	for (size_t i = 0; i < count; i++)
-		push(list, text_json(texts[i]));
-	return list;
 }
 
 int knob_journal_end(struct knob_machine *machine, struct knob_change *change, enum knob_change_state state,

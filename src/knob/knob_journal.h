@@ -5,9 +5,11 @@
  * cut at any moment loses nothing. A torn last line is a record that never was; damage further up is told and skipped.
  *
  * A record is eight hexadecimal digits of CRC-32, a blank and a JSON object:
- *   begin  id, boot, time, what, points [[name, where, old, new, label]], guards [[name, where, old, label]], steps
- * [count] step   id, step, state "writing" or "written" end    id, state "done" or "failed", now [text of each point],
- * moved [text of each guard], why undo   id, state "begin", "done" or "partly", why
+ * - begin: id, boot, time, what, points [[name, where, label, old, new]], guards [[name, where, label, old]],
+ *   steps [count of points], dirs [path] (absent: none)
+ * - step: id, step, state "writing" or "written"
+ * - end: id, state "done" or "failed", now [text of each point], moved [text of each guard], why
+ * - undo: id, state "begin", "done" or "partly", why
  */
 #ifndef HVTUNE_KNOB_JOURNAL_H
 #define HVTUNE_KNOB_JOURNAL_H
@@ -47,6 +49,8 @@ struct knob_change {
 	struct knob_step *steps;
 	enum knob_step_state *step_states;
 	size_t step_count;
+	const char *const *dirs; /* directories that are made on the way to its files, each behind those above it */
+	size_t dir_count;
 };
 
 struct knob_journal {

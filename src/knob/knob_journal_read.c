@@ -90,6 +90,30 @@ static struct knob_change *find_change(struct reading *reading, const json_t *re
 	return NULL;
 }
 
+static const char **read_texts(struct reading *reading, const json_t *list, size_t count)
+{
+	const char **texts;
+
+	if (!list || json_array_size(list) != count)
+		return NULL;
+	texts = ARENA_ARRAY(reading->machine->arena, count + 1, const char *);
+	for (size_t i = 0; i < count; i++)
+		texts[i] = text_of(reading, json_array_get(list, i));
+	return texts;
+}
+
+static const char **read_dirs(struct reading *reading, const json_t *list, size_t *ret_count)
+{
+	const char **dirs = read_texts(reading, list, json_array_size(list));
+	size_t count = 0;
+
+	for (size_t i = 0; i < json_array_size(list); i++)
+		if (dirs[i] && *dirs[i] == '/')
+			dirs[count++] = dirs[i];
+	*ret_count = count;
+	return dirs;
+}
+
 static bool read_begin(struct reading *reading, const json_t *record)
 {
 	struct knob_journal *journal = &reading->journal;
@@ -101,6 +125,7 @@ static bool read_begin(struct reading *reading, const json_t *record)
 
 	change.points = read_points(reading, json_object_get(record, "points"), &change.point_count);
 	change.guards = read_points(reading, json_object_get(record, "guards"), &change.guard_count);
+	change.dirs = read_dirs(reading, json_object_get(record, "dirs"), &change.dir_count);
 	if (id < 1 || id > UINT32_MAX || !change.boot || !change.what || !change.points || !change.guards ||
 	    !read_steps(reading, json_object_get(record, "steps"), &change) || find_change(reading, record))
 		return false;
@@ -127,18 +152,6 @@ static bool read_step(struct reading *reading, const json_t *record)
 		return false;
 	change->step_states[step] = text_equal(state, "written") ? KNOB_STEP_WRITTEN : KNOB_STEP_WRITING;
 	return true;
-}
-
-static const char **read_texts(struct reading *reading, const json_t *list, size_t count)
-{
-	const char **texts;
-
-	if (!list || json_array_size(list) != count)
-		return NULL;
-	texts = ARENA_ARRAY(reading->machine->arena, count + 1, const char *);
-	for (size_t i = 0; i < count; i++)
-		texts[i] = text_of(reading, json_array_get(list, i));
-	return texts;
 }
 
 static bool read_end(struct reading *reading, const json_t *record)

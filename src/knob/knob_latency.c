@@ -39,15 +39,16 @@ static int get(struct knob_machine *machine, const char *where, const char **ret
 {
 	struct systemd_unit unit = {0};
 	const char *text, *value;
-	int r = sys_writer_read(machine->writer, machine->arena, where, &text, NULL, err);
+	/* Asked first, so that a plan is refused where no systemd could carry it out. */
+	int r = knob_unit_read(machine, unit_of(where), &unit, err);
 
+	if (r == 0 || r == -ENOENT)
+		r = sys_writer_read(machine->writer, machine->arena, where, &text, NULL, err);
 	/* The file is the last thing to go. */
 	if (r == -ENOENT || r == -ENOTDIR) {
 		*ret = OFF;
 		return 0;
 	}
-	if (r == 0)
-		r = knob_unit_read(machine, unit_of(where), &unit, err);
 	if (r < 0)
 		return r;
 	value = value_of(machine->arena, text);

@@ -133,9 +133,13 @@ static int held_by_systemd(struct knob_machine *machine, const char *where, bool
 
 static int get(struct knob_machine *machine, const char *where, const char **ret, struct err *err)
 {
+	struct systemd_unit unit = {0};
 	const char *own;
-	int r = read_own(machine, where, &own, err);
+	/* Asked first, so that a plan is refused where no systemd could carry it out. */
+	int r = knob_unit_read(machine, slice_of(machine->arena, where), &unit, err);
 
+	if (r == 0 || r == -ENOENT)
+		r = read_own(machine, where, &own, err);
 	if (r < 0)
 		return r;
 	if (own) {

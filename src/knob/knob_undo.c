@@ -132,11 +132,11 @@ static void find_target(struct knob_machine *machine, const struct knob_change *
 		goal->watched = goal->touched = true;
 		return;
 	}
+	if (!is_guard && point->knob->actuator->tidy)
+		(void)point->knob->actuator->tidy(machine, point->where, &err);
 	if (r == -ENOENT && !point->old)
 		return;
 	goal->watched = true;
-	if (!is_guard && point->knob->actuator->tidy)
-		(void)point->knob->actuator->tidy(machine, point->where, &err);
 	if (r < 0 || knob_same(point->knob, goal->found, point->old))
 		return;
 	if (is_ours(machine, change, goal, index, is_guard, rebooted)) {
@@ -270,6 +270,8 @@ static int finish(struct knob_machine *machine, struct knob_change *change, stru
 		knob_report_add(machine, report,
 				&(struct knob_event){goal->outcome, *goal->point, goal->found, goal->why});
 	}
+	if (settled == 0)
+		settled = knob_dirs_remove(machine, change, err);
 	if (stuck || settled < 0) {
 		r = knob_journal_undo(machine, change, "partly", err->what, err);
 		return r < 0 ? r : -EIO;
@@ -307,7 +309,7 @@ int knob_put_back(struct knob_machine *machine, struct knob_change *change, stru
 	return finish(machine, change, goals, count, report, err);
 }
 
-static bool in_force(struct knob_machine *machine, const struct knob_change *change)
+bool knob_counts(struct knob_machine *machine, const struct knob_change *change)
 {
 	if (change->state == KNOB_CHANGE_UNDONE)
 		return false;
@@ -325,7 +327,7 @@ size_t knob_in_force(struct knob_machine *machine, const struct knob_journal *jo
 	size_t count = 0;
 
 	for (size_t i = journal->count; i-- > 0;)
-		if (in_force(machine, &journal->changes[i]))
+		if (knob_counts(machine, &journal->changes[i]))
 			ids[count++] = journal->changes[i].id;
 	*ret_ids = ids;
 	return count;
@@ -336,7 +338,7 @@ static int check_newest(struct knob_machine *machine, const struct knob_journal 
 			const struct knob_change *change, struct err *err)
 {
 	for (const struct knob_change *later = change + 1; later < journal->changes + journal->count; later++) {
-		if (!in_force(machine, later))
+		if (!knob_counts(machine, later))
 			continue;
 		for (size_t i = 0; i < later->point_count; i++)
 			for (size_t j = 0; j < change->point_count; j++)
@@ -360,7 +362,7 @@ int knob_undo(struct knob_machine *machine, unsigned id, struct knob_report *ret
 	if (r < 0)
 		return r;
 	for (size_t i = journal.count; i-- > 0 && !change;)
-		if (in_force(machine, &journal.changes[i]) && (id == 0 || journal.changes[i].id == id))
+		if (knob_counts(machine, &journal.changes[i]) && (id == 0 || journal.changes[i].id == id))
 			change = &journal.changes[i];
 	if (!change)
 		return id ? err_set(err, ENOENT, NULL, "there is no change %u in force", id)

@@ -315,7 +315,7 @@ static int open_parent(struct sys_writer *writer, const char *path, bool make, c
 	*ret_name = slash + 1;
 	(void)snprintf(parent, sizeof(parent), "%.*s", (int)(slash - path), path);
 	if (!parent[0])
-		return dup(writer->root_fd);
+		return openat(writer->root_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	fd = open_beneath(writer, parent, O_RDONLY | O_DIRECTORY, 0);
 	if (fd < 0 && errno == ENOENT && make) {
 		const char *name;
@@ -446,6 +446,50 @@ int sys_writer_remove(struct sys_writer *writer, const char *path, struct err *e
 	if (done < 0 && errno != ENOENT)
 		return refuse(err, errno, path, "removed");
 	return fsync(parent) < 0 ? refuse(err, errno, path, "synced") : 0;
+}
+
+/* Is it a directory above a path that may be written? Each pattern is cut to as many names as the path has. */
+static int check_dir(const struct sys_writer *writer, const char *path, struct err *err)
+{
+	char cut[4096];
+
+	for (const char *const *pattern = writer->patterns; path[0] == '/' && *pattern; pattern++) {
+		const char *end = *pattern;
+
+		for (const char *at = path; end && at; at = strchr(at + 1, '/'))
+			end = strchr(end + 1, '/');
+		if (!end || (size_t)(end - *pattern) >= sizeof(cut))
+			continue;
+		(void)snprintf(cut, sizeof(cut), "%.*s", (int)(end - *pattern), *pattern);
+		if (fnmatch(cut, path, FNM_PATHNAME | FNM_PERIOD) == 0)
+			return 0;
+	}
+	return err_set(err, EPERM, path, "is not above any path that is ever written");
+}
+
+int sys_writer_remove_dir(struct sys_writer *writer, const char *path, struct err *err)
+{
+	CLEANUP(close_fd) int parent = -1;
+	const char *name = NULL;
+	int r = check_dir(writer, path, err), done;
+
+	if (r < 0)
+		return r;
+	parent = open_parent(writer, path, false, &name);
+	if (parent < 0)
+		return errno == ENOENT ? 0 : refuse(err, errno, path, "removed");
+	GATED(writer, done, "rmdir", path, unlinkat(parent, name, AT_REMOVEDIR));
+	if (done < 0)
+		return errno == ENOENT || errno == ENOTEMPTY || errno == EEXIST ? 0
+										: refuse(err, errno, path, "removed");
+	return fsync(parent) < 0 ? refuse(err, errno, path, "synced") : 0;
+}
+
+bool sys_writer_exists(const struct sys_writer *writer, const char *path)
+{
+	CLEANUP(close_fd) int fd = open_beneath(writer, path, O_PATH, 0);
+
+	return fd >= 0;
 }
 
 static int open_own(struct sys_writer *writer, const char *path, int flags, int *ret_fd, struct err *err)

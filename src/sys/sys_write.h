@@ -82,6 +82,15 @@ int sys_writer_hold(struct sys_writer *writer, const char *path, const void *dat
 int sys_writer_remove(struct sys_writer *writer, const char *path, struct err *err);
 
 /*
+ * Remove a directory that is empty, one above a path that the writer may write, and sync its parent. One that is not
+ * there or holds something is fine, and left.
+ */
+int sys_writer_remove_dir(struct sys_writer *writer, const char *path, struct err *err);
+
+/* Is there anything of this name now? False also where it may not be looked at. */
+bool sys_writer_exists(const struct sys_writer *writer, const char *path);
+
+/*
  * Append to a file and sync it (fdatasync). Made with mode 0600, missing parents with 0755. When the disk is full, the
  * file is cut back to what it was, so that no half record stays.
  */

@@ -245,6 +245,9 @@ static int dump_file(const char *path, const struct stat *info, int kind, struct
 {
 	(void)info;
 	(void)where;
+	/* Directories that nobody needs any more: below /sys and /proc they come and go with what is simulated. */
+	if (kind == FTW_D && (text_starts(path + dumping.root, "/etc/") || text_starts(path + dumping.root, "/run/")))
+		(void)fprintf(dumping.out, "%s/\n", path + dumping.root);
 	if (kind == FTW_F && !text_starts(path + dumping.root, "/var/lib/hvtune") && !strstr(path, "/request_")) {
 		FILE *file = fopen(path, "r");
 		char data[4096];

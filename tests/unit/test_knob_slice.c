@@ -77,14 +77,21 @@ static void assert_holds(const struct kernel *kernel, const char *path, const ch
 	assert_string_equal(text, wanted);
 }
 
+static void open_machine(struct kernel *kernel, struct knob_machine *ret)
+{
+	struct err err = {0};
+
+	assert_int_equal(knob_machine_open(kernel->tree->root, NULL, ret, &err), 0);
+	ret->bus_address = kernel->bus_address;
+}
+
 static int plan(struct kernel *kernel, const char *text, struct err *err)
 {
 	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
 	struct knob_plan plan;
 	struct knob_ask ask;
 
-	assert_int_equal(knob_machine_open(kernel->tree->root, NULL, &machine, err), 0);
-	machine.bus_address = kernel->bus_address;
+	open_machine(kernel, &machine);
 	assert_int_equal(knob_ask_parse(machine.arena, text, &ask, err), 0);
 	return knob_plan_make(&machine, &ask, 1, &plan, err);
 }
@@ -142,6 +149,49 @@ static void lasting(void **state)
 	assert_non_null(strstr(text, "[Slice]\nAllowedCPUs=\nAllowedCPUs=1-2"));
 	assert_holds(&kernel, KERNEL, "1-2");
 	crash_check_undone(&kernel, before, "lasting");
+	end(&kernel, NULL);
+}
+
+/* A directory that was there before stays, though it is empty. */
+static void directory_of_the_owner(void **state)
+{
+	static const struct tree_file empty[] = {{"/etc/systemd/system/system.slice.d/", NULL}, {NULL, NULL}};
+	struct kernel kernel;
+
+	(void)state;
+	begin(&kernel, NULL, NULL);
+	tree_add(kernel.tree, empty);
+	CLEANUP(base_free) char *before = kernel_dump(&kernel);
+
+	assert_non_null(strstr(before, "/etc/systemd/system/system.slice.d/\n"));
+	apply(&kernel, "slice.cpus.lasting@machine.slice,system.slice=0-1");
+	crash_check_undone(&kernel, before, "an empty directory");
+	end(&kernel, NULL);
+}
+
+/* One that was made for two changes goes with whichever is undone last. */
+static void directory_of_two(void **state)
+{
+	struct kernel kernel;
+
+	(void)state;
+	begin(&kernel, NULL, NULL);
+	CLEANUP(base_free) char *before = kernel_dump(&kernel);
+
+	assert_null(strstr(before, "/run/"));
+	apply(&kernel, "latency.hold=50");
+	apply(&kernel, "slice.cpus@machine.slice=0-1");
+	{
+		CLEANUP(knob_machine_close) struct knob_machine machine = {0};
+		struct knob_report report = {0};
+		struct err err = {0};
+
+		open_machine(&kernel, &machine);
+		assert_int_equal(knob_undo(&machine, 1, &report, &err), 0);
+	}
+	assert_true(kernel_exists(&kernel, RUNTIME));
+	crash_check_undone(&kernel, before, "the second, undone last");
+	assert_false(kernel_exists(&kernel, "/run"));
 	end(&kernel, NULL);
 }
 
@@ -238,6 +288,8 @@ int main(void)
 	    cmocka_unit_test(until_the_reboot),
 	    cmocka_unit_test(over_the_owners_limit),
 	    cmocka_unit_test(lasting),
+	    cmocka_unit_test(directory_of_the_owner),
+	    cmocka_unit_test(directory_of_two),
 	    cmocka_unit_test(refusals),
 	    cmocka_unit_test(never_narrower_than_the_pins),
 	    cmocka_unit_test(killed_anywhere_in_apply),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Owns tests of moving threads: of this machine, and of one that is a directory of files; and of calls of libraries. */
+/* Owns tests of the writer: threads, here and in a directory of files; calls of libraries; directories. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -51,6 +51,48 @@ static void in_files(void **state)
 	tree_free(tree);
 }
 
+/* Only directories above what may be written, and only empty ones. */
+static void directories(void **state)
+{
+	static const char *const some[] = {"/etc/systemd/system/*.slice.d/90-hvtune.conf", NULL};
+	static const struct tree_file files[] = {{"/etc/systemd/system/a.slice.d/", NULL},
+						 {"/etc/systemd/system/b.slice.d/50-other.conf", "x\n"},
+						 {"/etc/other/", NULL},
+						 {"/srv/x/", NULL},
+						 {"/etc/link", "->/srv/x"},
+						 {NULL, NULL}};
+	static const struct {
+		const char *path;
+		int status;
+		bool stays;
+	} cases[] = {
+	    {"/etc/systemd/system/a.slice.d", 0, false},
+	    {"/etc/systemd/system/a.slice.d", 0, false},
+	    {"/etc/systemd/system/b.slice.d", 0, true},
+	    {"/etc/systemd/system", 0, true},
+	    {"/etc/systemd/system/c.service.d", -EPERM, false},
+	    {"/etc/other", -EPERM, true},
+	    {"/srv/x", -EPERM, true},
+	    {"/", -EPERM, true},
+	    {"etc", -EPERM, true},
+	    {"/etc/systemd/system/b.slice.d/50-other.conf", -EPERM, true},
+	};
+	CLEANUP(sys_writer_close_pointer) struct sys_writer *writer = NULL;
+	struct tree *tree = tree_new(files);
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(sys_writer_open(tree->root, some, NULL, &writer, &err), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		assert_int_equal(sys_writer_remove_dir(writer, cases[i].path, &err), cases[i].status);
+		if (cases[i].path[1])
+			assert_int_equal(sys_writer_exists(writer, cases[i].path), cases[i].stays);
+	}
+	/* Not through a symbolic link. */
+	assert_false(sys_writer_exists(writer, "/etc/link/y"));
+	tree_free(tree);
+}
+
 static void on_this_machine(void **state)
 {
 	CLEANUP(sys_writer_close_pointer) struct sys_writer *writer = NULL;
@@ -97,6 +139,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(in_files),
+	    cmocka_unit_test(directories),
 	    cmocka_unit_test(on_this_machine),
 	    cmocka_unit_test(of_libraries),
 	};

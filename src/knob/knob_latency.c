@@ -38,7 +38,7 @@ static const char *value_of(struct arena *arena, const char *text)
 static int get(struct knob_machine *machine, const char *where, const char **ret, struct err *err)
 {
 	struct systemd_unit unit = {0};
-	const char *text, *value;
+	const char *text = "", *value;
 	/* Asked first, so that a plan is refused where no systemd could carry it out. */
 	int r = knob_unit_read(machine, unit_of(where), &unit, err);
 

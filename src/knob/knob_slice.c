@@ -134,7 +134,7 @@ static int held_by_systemd(struct knob_machine *machine, const char *where, bool
 static int get(struct knob_machine *machine, const char *where, const char **ret, struct err *err)
 {
 	struct systemd_unit unit = {0};
-	const char *own;
+	const char *own = NULL;
 	/* Asked first, so that a plan is refused where no systemd could carry it out. */
 	int r = knob_unit_read(machine, slice_of(machine->arena, where), &unit, err);
 

@@ -3,7 +3,6 @@
 #include "knob_latency.h"
 
 #include <errno.h>
-#include <unistd.h>
 
 #include "knob_systemd.h"
 #include "text.h"
@@ -61,18 +60,16 @@ static int get(struct knob_machine *machine, const char *where, const char **ret
 static int own_path(struct knob_machine *machine, const char **ret, struct err *err)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_.+-";
-	char path[4096];
-	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	const char *path = "";
+	int r = sys_own_program(machine->arena, &path, err);
 
-	if (length < 0)
-		return err_set(err, errno, "/proc/self/exe", "hvtune does not know where it lies: %s",
-			       sys_reason(errno));
-	path[length] = '\0';
+	if (r < 0)
+		return r;
 	if (path[strspn(path, plain)]) {
 		(void)err_set(err, EINVAL, path, "a unit cannot name a program of this name, or it was replaced");
 		return err_hint(err, "install hvtune, and run it from there");
 	}
-	*ret = arena_strdup(machine->arena, path);
+	*ret = path;
 	return 0;
 }
 

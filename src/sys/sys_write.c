@@ -225,14 +225,15 @@ int sys_writer_read(struct sys_writer *writer, struct arena *arena, const char *
 	return 0;
 }
 
-/* In these file systems a file is a value of the kernel's and has no length to be cut to. */
+/* In these file systems a file is a value of the kernel's and has no length to be cut to; a device has none either. */
 static bool is_kernel_file(int fd)
 {
 	static const long magics[] = {0x62656572 /* sysfs */, 0x9fa0 /* proc */, 0x63677270 /* cgroup2 */,
 				      0x27e0eb /* cgroup */, 0x64626720 /* debugfs */};
+	struct stat file;
 	struct statfs info;
 
-	if (fstatfs(fd, &info) < 0)
+	if (fstat(fd, &file) < 0 || !S_ISREG(file.st_mode) || fstatfs(fd, &info) < 0)
 		return true;
 	for (size_t i = 0; i < ARRAY_SIZE(magics); i++)
 		if ((long)info.f_type == magics[i])
@@ -264,7 +265,9 @@ int sys_write_open(const struct sys_writer *writer, const char *path, int flags,
 	return 0;
 }
 
-int sys_writer_set(struct sys_writer *writer, const char *path, const char *data, size_t size, struct err *err)
+/* With `ret_fd` the file stays open. */
+static int set_value(struct sys_writer *writer, const char *path, const char *data, size_t size, int *ret_fd,
+		     struct err *err)
 {
 	CLEANUP(close_fd) int fd = -1;
 	ssize_t wrote;
@@ -277,28 +280,22 @@ int sys_writer_set(struct sys_writer *writer, const char *path, const char *data
 		return refuse(err, errno, path, "written");
 	if ((size_t)wrote != size)
 		return err_set(err, EIO, path, "took %zd of %zu bytes", wrote, size);
+	if (ret_fd) {
+		*ret_fd = fd;
+		fd = -1;
+	}
 	return 0;
+}
+
+int sys_writer_set(struct sys_writer *writer, const char *path, const char *data, size_t size, struct err *err)
+{
+	return set_value(writer, path, data, size, NULL, err);
 }
 
 int sys_writer_hold(struct sys_writer *writer, const char *path, const void *data, size_t size, int *ret_fd,
 		    struct err *err)
 {
-	CLEANUP(close_fd) int fd = -1;
-	ssize_t wrote;
-	int r = check_path(writer, path, err);
-
-	if (r == 0)
-		r = open_to_write(writer, path, O_WRONLY | O_NOCTTY, &fd, err);
-	if (r < 0)
-		return r;
-	GATED_WRITE(writer, wrote, "write", path, data, size, write(fd, data, size));
-	if (wrote < 0)
-		return refuse(err, errno, path, "written");
-	if ((size_t)wrote != size)
-		return err_set(err, EIO, path, "took %zd of %zu bytes", wrote, size);
-	*ret_fd = fd;
-	fd = -1;
-	return 0;
+	return set_value(writer, path, data, size, ret_fd, err);
 }
 
 /* The directory of a path, made where it is missing; -1 and errno. */

@@ -121,6 +121,9 @@ bool sys_writer_is_locked(const struct sys_writer *writer, const char *path);
 int sys_writer_run(struct sys_writer *writer, struct arena *arena, const char *const *argv, unsigned timeout_s,
 		   const char **ret_output, struct err *err);
 
+/* The absolute path of this program's file, in the arena; the name of one that was replaced ends in " (deleted)". */
+int sys_own_program(struct arena *arena, const char **ret, struct err *err);
+
 /*
  * Let a thread run on these CPUs only (sched_setaffinity). A directory that holds a machine as files has no threads:
  * there it is left to the gate to play the kernel, and -EXDEV without one. -ENOENT when the thread has ended, -EINVAL

@@ -147,3 +147,15 @@ int sys_writer_run(struct sys_writer *writer, struct arena *arena, const char *c
 	(void)sys_write_pass(writer, SYS_WRITE_AFTER, "run", argv[0], NULL, 0);
 	return r;
 }
+
+int sys_own_program(struct arena *arena, const char **ret, struct err *err)
+{
+	char path[4096];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	if (length < 0)
+		return err_set(err, errno, "/proc/self/exe", "hvtune does not know where it lies: %s",
+			       sys_reason(errno));
+	*ret = arena_strndup(arena, path, (size_t)length);
+	return 0;
+}

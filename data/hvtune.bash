@@ -28,7 +28,7 @@ _hvtune() {
     confirm) options="--wait --host --json --help" ;;
     undo) options="--all --host --json --help" ;;
     status | knobs) options="--host --json --help" ;;
-    meters) options="--window --host --json --help" ;;
+    meters) options="--window --meters --host --json --help" ;;
     report) options="--format --output --store --json --help" ;;
     study) options="--host --json --help" ;;
     run)
@@ -45,7 +45,7 @@ _hvtune() {
     *) return ;;
     esac
     case $before in
-    --host | -H | --svg | --output | -o | --file | --cwd | --input | --read-from | --store)
+    --host | -H | --meters | --svg | --output | -o | --file | --cwd | --input | --read-from | --store)
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
         ;;

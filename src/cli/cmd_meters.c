@@ -123,6 +123,7 @@ int cmd_meters(struct cli *cli)
 	CLEANUP(meter_cpus_close_pointer) struct meter_cpus *cpus = NULL;
 	struct meter_result *results;
 	struct report_meters meters = {.window_s = usual_s};
+	const struct meter_setup setup = {.config = cli->values[OPTION_METERS]};
 	struct err err = {0};
 	int r;
 
@@ -134,7 +135,7 @@ int cmd_meters(struct cli *cli)
 	r = cli_open_host(cli, &host);
 	if (r)
 		return r;
-	if (meter_set_open(host->sys, NULL, &set, &err) < 0)
+	if (meter_set_open(host->sys, &setup, &set, &err) < 0)
 		return cli_fail(&err);
 	meter_cpus_open(host->sys, &cpus);
 	results = ARENA_ARRAY(arena, meter_source_count(set) + 1, struct meter_result);

@@ -55,6 +55,7 @@ const struct cli_option cli_options[] = {
     {OPTION_ACCEPT_RISK, "accept-risk", 0, NULL, "open the security hole that the plan names, without typing its name"},
     {OPTION_NO_TRIAL, "no-trial", 0, NULL, "change the default boot entry at once, without a trial boot"},
     {OPTION_WAIT, "wait", 0, "SECONDS", "wait so long for what is still to come up (0)"},
+    {OPTION_METERS, "meters", 0, "FILE", "plugs, UPSes, BMCs and commands to measure with (/etc/hvtune/meters.conf)"},
     {OPTION_WINDOW, "window", 0, "SECONDS", "measure so long (1)"},
     {OPTION_SETTLE, "settle", 0, "SECONDS",
      "look again so long after the last write whether the values stay (2; 0 with --host)"},
@@ -113,7 +114,7 @@ static const enum cli_option_id place_options[] = {
 static const enum cli_option_id capture_options[] = {OPTION_OUTPUT, OPTION_FORCE, OPTION_HOST, OPTION_TIMING, 0};
 
 static const enum cli_option_id set_options[] = {CHANGE_OPTIONS, 0};
-static const enum cli_option_id meters_options[] = {OPTION_WINDOW, OPTION_HOST, OPTION_JSON, 0};
+static const enum cli_option_id meters_options[] = {OPTION_WINDOW, OPTION_METERS, OPTION_HOST, OPTION_JSON, 0};
 static const enum cli_option_id knobs_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id confirm_options[] = {OPTION_WAIT, OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id undo_options[] = {OPTION_EVERY, OPTION_ROOT, OPTION_JSON, 0};

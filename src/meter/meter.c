@@ -12,8 +12,8 @@
 #include "text.h"
 
 /* In the order in which they are preferred: a counter that the kernel extends to 64 bit before one that wraps. */
-static const struct meter_driver *const drivers[] = {&meter_perf, &meter_powercap, &meter_msr, &meter_hwmon,
-						     &meter_hsmp};
+static const struct meter_driver *const drivers[] = {&meter_perf,  &meter_powercap, &meter_msr,
+						     &meter_hwmon, &meter_hsmp,	    &meter_configured};
 
 static const struct boundary {
 	const char *name;
@@ -230,9 +230,15 @@ void meter_read(struct meter_set *set, size_t index, struct meter_reading *ret)
 
 static void judge(struct meter_set *set, struct meter_input *input, const struct meter_reading *reading)
 {
-	if (reading->state == METER_UNREADABLE)
-		meter_refuse(set, input, reading->errnum, input->source.hint);
-	else if (reading->state != METER_VALUE) {
+	if (reading->state == METER_UNREADABLE) {
+		meter_refuse(set, input, reading->errnum, reading->why ? NULL : input->source.hint);
+		if (reading->why) {
+			input->source.state = METER_UNREADABLE;
+			input->source.why = arena_strdup(set->arena, reading->why);
+		}
+		if (reading->hint)
+			input->source.hint = arena_strdup(set->arena, reading->hint);
+	} else if (reading->state != METER_VALUE) {
 		input->source.state = reading->state;
 		input->source.why = reading->why;
 		input->source.hint = NULL;
@@ -300,6 +306,7 @@ static void choose(struct meter_set *set)
 			const struct meter_source *other = &set->inputs[j]->source;
 
 			taken = other->chosen && other->boundary == source->boundary &&
+				!(other->part && source->part) &&
 				(other->package == source->package || other->package < 0 || source->package < 0);
 		}
 		source->chosen = !taken;

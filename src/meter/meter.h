@@ -49,6 +49,7 @@ struct meter_source {
 	double period_s;   /* the sampler reads it so often */
 	double most;	   /* more is implausible, in W or degrees */
 	bool slow;	   /* a read may wait (network, BMC): it has a thread of its own and is not read at marks */
+	bool part;	   /* one of several of its boundary that are added: power supplies with a plug each */
 	bool chosen;	   /* the one to take for its boundary and package; the others are alternatives */
 	enum meter_state state;		   /* METER_VALUE: a first read gave a value */
 	const char *why;		   /* of the other states: why */
@@ -58,10 +59,12 @@ struct meter_source {
 
 struct meter_reading {
 	enum meter_state state;
-	int errnum;	 /* positive, METER_UNREADABLE */
-	const char *why; /* of METER_IMPLAUSIBLE: a literal */
-	uint64_t count;	 /* METER_ENERGY: in units of source->counter.unit_j */
-	double value;	 /* else: W, degrees, bits */
+	int errnum;	  /* positive, METER_UNREADABLE */
+	const char *why;  /* of METER_IMPLAUSIBLE, and of METER_UNREADABLE where there is more to say than errnum does;
+			   * it holds  until the next read. Else NULL */
+	const char *hint; /* what would help, as why; or NULL */
+	uint64_t count;	  /* METER_ENERGY: in units of source->counter.unit_j */
+	double value;	  /* else: W, degrees, bits */
 };
 
 struct meter_set;

@@ -5,6 +5,8 @@
 
 #include "arena.h"
 #include "meter.h"
+#include "meter_config.h"
+#include "meter_http.h"
 #include "sys_again.h"
 
 struct meter_input;
@@ -32,6 +34,7 @@ struct meter_input {
 };
 
 struct meter_set {
+	struct meter_config config; /* the meters that a file names */
 	struct arena *arena;
 	struct sys *sys;
 	struct meter_setup setup;
@@ -41,6 +44,35 @@ struct meter_set {
 	size_t missing_count, missing_room;
 };
 
+/* What drivers of devices that a file names have in common. */
+struct meter_device {
+	const struct meter_entry *entry;
+	struct meter_http *http; /* of those that speak it */
+	const char *base;	 /* "http://ADDRESS" */
+	struct err err;		 /* of the last read */
+};
+
+/* A kind of device, for the table in meter_configured.c. */
+struct meter_device_kind {
+	struct meter_driver driver;
+	double resolution, refresh_s, period_s;
+	/* Make the driver's own struct, which begins with a struct meter_device; refuse what cannot be. */
+	int (*open)(struct meter_set *set, struct meter_input *input, const struct meter_entry *entry, struct err *err);
+};
+
+extern const struct meter_device_kind meter_command, meter_shelly, meter_tasmota, meter_redfish;
+
+/* For read(): the device's err says why not. */
+void meter_device_failed(struct meter_device *device, struct meter_reading *ret);
+/* For open() and close() of devices that speak HTTP. */
+int meter_device_http(struct meter_device *device, const struct meter_entry *entry, const char *scheme,
+		      struct meter_set *set, struct err *err);
+void meter_device_close(struct meter_input *input);
+/* A GET below the base; what is no 200 is an error. The path goes into the URL as it is. */
+int meter_device_get(struct meter_device *device, const char *path, const char *token, struct meter_http_answer *ret);
+
+/* Finds those of all kinds; each has a driver of its own to read. */
+extern const struct meter_driver meter_configured;
 extern const struct meter_driver meter_perf, meter_powercap, meter_msr, meter_hwmon, meter_hsmp;
 
 /*

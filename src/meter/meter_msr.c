@@ -64,7 +64,7 @@ static bool counts_already(const struct meter_set *set, int package)
 
 static int open_register(struct meter_set *set, int cpu, struct meter_input *input, bool wide)
 {
-	uint64_t units, value;
+	uint64_t units = 0, value = 0;
 	int r = sys_again_open_msr(set->sys, cpu, &input->file);
 
 	if (r == 0)

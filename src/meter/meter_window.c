@@ -218,7 +218,7 @@ static double trapezoid_error(double period_share)
 		above++;
 	double slope = (table[above].error - table[above - 1].error) / (table[above].period - table[above - 1].period);
 
-	return table[above - 1].error + slope * (period_share - table[above - 1].period);
+	return fmin(table[above - 1].error + slope * (period_share - table[above - 1].period), 1);
 }
 
 static const char *why_not(const struct meter_result *result, const struct meter_sample *bad)

@@ -98,6 +98,13 @@ int sys_read_given(struct arena *arena, const char *path, bool only_text, const 
 		   struct err *err);
 
 /*
+ * The same for a text that may hold a secret: *ret_closed when only root or the user who runs hvtune owns it and nobody
+ * else may read or write it.
+ */
+int sys_read_closed(struct arena *arena, const char *path, const char **ret_data, size_t *ret_size, bool *ret_closed,
+		    struct err *err);
+
+/*
  * Does the path mean an open stream: "-", /dev/stdin, /dev/fd/N? Then all that it gives, at most 512 MiB, with a NUL
  * after it; free() it. -ENOTTY for a terminal, at which nobody would type a host.
  */

@@ -34,8 +34,8 @@ static int read_some(int fd, char *buffer, size_t room, size_t *ret_size)
 	return 0;
 }
 
-int sys_read_given(struct arena *arena, const char *path, bool only_text, const char **ret_data, size_t *ret_size,
-		   struct err *err)
+static int read_given(struct arena *arena, const char *path, bool only_text, const char **ret_data, size_t *ret_size,
+		      struct stat *ret_info, struct err *err)
 {
 	enum { LOOK_AT = 4096 };
 	CLEANUP(close_fd) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -65,7 +65,27 @@ int sys_read_given(struct arena *arena, const char *path, bool only_text, const 
 		return err_set(err, EILSEQ, path, "a text was expected, but it holds binary data");
 	*ret_data = arena_strndup(arena, buffer, size);
 	*ret_size = size;
+	*ret_info = info;
 	return 0;
+}
+
+int sys_read_given(struct arena *arena, const char *path, bool only_text, const char **ret_data, size_t *ret_size,
+		   struct err *err)
+{
+	struct stat info;
+
+	return read_given(arena, path, only_text, ret_data, ret_size, &info, err);
+}
+
+int sys_read_closed(struct arena *arena, const char *path, const char **ret_data, size_t *ret_size, bool *ret_closed,
+		    struct err *err)
+{
+	struct stat info = {0};
+	int r = read_given(arena, path, true, ret_data, ret_size, &info, err);
+
+	if (r == 0)
+		*ret_closed = !(info.st_mode & (S_IRWXG | S_IRWXO)) && (info.st_uid == 0 || info.st_uid == geteuid());
+	return r;
 }
 
 bool sys_is_stream(const char *path)

@@ -125,6 +125,13 @@ int sys_writer_run(struct sys_writer *writer, struct arena *arena, const char *c
 int sys_own_program(struct arena *arena, const char **ret, struct err *err);
 
 /*
+ * The same for a program that the user's own file names, such as one that prints what a meter says: it is no change of
+ * hvtune's, so no writer is asked. argv[0] may be a path. In a thread it leaves alone what other threads do.
+ */
+int sys_write_run_given(struct arena *arena, const char *const *argv, unsigned timeout_s, const char **ret_output,
+			struct err *err);
+
+/*
  * Let a thread run on these CPUs only (sched_setaffinity). A directory that holds a machine as files has no threads:
  * there it is left to the gate to play the kernel, and -EXDEV without one. -ENOENT when the thread has ended, -EINVAL
  * when none of the CPUs is there for it.

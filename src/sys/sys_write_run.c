@@ -130,6 +130,16 @@ static int run(struct arena *arena, const char *program, const char *const *argv
 	return 0;
 }
 
+int sys_write_run_given(struct arena *arena, const char *const *argv, unsigned timeout_s, const char **ret_output,
+			struct err *err)
+{
+	const char *program = strchr(argv[0], '/') ? argv[0] : find_program(arena, argv[0]);
+
+	if (!program)
+		return err_set(err, ENOENT, argv[0], "is not installed");
+	return run(arena, program, argv, timeout_s, ret_output, err);
+}
+
 int sys_writer_run(struct sys_writer *writer, struct arena *arena, const char *const *argv, unsigned timeout_s,
 		   const char **ret_output, struct err *err)
 {

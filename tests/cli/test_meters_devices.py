@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Meters that a file names: plugs, UPSes, BMCs and commands, each read end to end from one that behaves as it does."""
+import os
+import shutil
+import tempfile
+import unittest
+from pathlib import Path
+
+import devices
+from harness import Test, hvtune
+
+
+class Devices(Test):
+    def setUp(self):
+        self.folder = Path(tempfile.mkdtemp(prefix="hvtune-devices-test-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def start(self, device):
+        self.addCleanup(device.close)
+        return device
+
+    def config(self, text, mode=0o600):
+        path = self.folder / "meters.conf"
+        path.write_text(text, encoding="utf-8")
+        path.chmod(mode)
+        return path
+
+    def meters(self, text, *words, env=None):
+        return hvtune("meters", "--json", "--window", "0.2", "--meters", self.config(text), *words, env=env)
+
+    def source(self, text, name, env=None):
+        done = self.meters(text, env=env)
+        self.assert_code(done, 0, 1)
+        self.assertEqual(done.err, "")
+        return next(source for source in done.json()["sources"] if source["name"] == name), done
+
+    def assert_reads(self, text, name, watts, env=None):
+        source, done = self.source(text, name, env)
+        self.assertEqual(source["state"], "value", source)
+        self.assertAlmostEqual(source["result"]["mean"], watts)
+        self.assertTrue(source["chosen"])
+        self.assert_code(done, 0)
+        return source
+
+    def assert_refused(self, text, name, why):
+        source, _ = self.source(text, name)
+        self.assertEqual((source["state"], source["result"], source["chosen"]), ("unreadable", None, False))
+        self.assertIn(why, source["why"])
+        return source
+
+
+class Plugs(Devices):
+    def test_shelly(self):
+        device = self.start(devices.Shelly())
+        source = self.assert_reads(f"[rack]\nkind = shelly\naddress = {device.address}\n", "shelly.rack", 215.3)
+        self.assertEqual((source["boundary"], source["unit"], source["resolution"]), ("wall", "W", 0.1))
+
+    def test_shelly_with_a_password(self):
+        device = self.start(devices.Shelly(password="pass word"))
+        text = f"[rack]\nkind = shelly\naddress = {device.address}\n"
+        self.assert_refused(text, "shelly.rack", "refuses the user or password")
+        self.assert_reads(text + "password = pass word\n", "shelly.rack", 215.3)
+        self.assert_refused(text + "password = wrong\n", "shelly.rack", "refuses the user or password")
+
+    def test_shelly_gen1(self):
+        device = self.start(devices.Shelly(gen1=True, watts=61.25))
+        self.assert_reads(f"[old]\nkind = shelly\naddress = {device.address}\n", "shelly.old", 61.25)
+
+    def test_a_relay_that_does_not_measure_is_no_zero(self):
+        device = self.start(devices.Shelly(metering=False))
+        text = f"[relay]\nkind = shelly\naddress = {device.address}\n"
+        self.assert_refused(text, "shelly.relay", "tells no power")
+        self.assert_refused(text + "id = 3\n", "shelly.relay", "tells no power")
+
+    def test_tasmota(self):
+        device = self.start(devices.Tasmota())
+        self.assert_reads(f"[t]\nkind = tasmota\naddress = {device.address}\n", "tasmota.t", 118)
+        phases = self.start(devices.Tasmota(power=[100, 120, 80]))
+        self.assert_reads(f"[t]\nkind = tasmota\naddress = {phases.address}\n", "tasmota.t", 300)
+
+    def test_tasmota_with_a_password(self):
+        device = self.start(devices.Tasmota(password="a&b=c d"))
+        text = f"[t]\nkind = tasmota\naddress = {device.address}\n"
+        self.assert_refused(text, "tasmota.t", "wants a password")
+        self.assert_reads(text + "password = a&b=c d\n", "tasmota.t", 118)
+
+    def test_zero_watts_are_implausible(self):
+        device = self.start(devices.Tasmota(power=0))
+        source, _ = self.source(f"[t]\nkind = tasmota\naddress = {device.address}\n", "tasmota.t")
+        self.assertEqual((source["state"], source["result"]), ("implausible", None))
+
+    def test_another_kind_of_device(self):
+        device = self.start(devices.Tasmota())
+        self.assert_refused(f"[s]\nkind = shelly\naddress = {device.address}\n", "shelly.s", "is it of this kind")
+
+    def test_no_device(self):
+        device = devices.Tasmota()
+        address = device.address
+        device.close()
+        self.assert_refused(f"[t]\nkind = tasmota\naddress = {address}\n", "tasmota.t", "connect")
+
+    def test_plugs_of_several_supplies_are_added(self):
+        one, other = self.start(devices.Tasmota(power=100)), self.start(devices.Tasmota(power=140))
+        text = "".join(f"[psu{i}]\nkind = tasmota\npart = yes\naddress = {device.address}\n"
+                       for i, device in enumerate((one, other)))
+        done = self.meters(text)
+        self.assertEqual([source["chosen"] for source in done.json()["sources"] if source["driver"] == "tasmota"], [True, True])
+        # Without it the second is an alternative.
+        done = self.meters(text.replace("part = yes", "part = no"))
+        self.assertEqual([source["chosen"] for source in done.json()["sources"] if source["driver"] == "tasmota"], [True, False])
+
+
+@unittest.skipUnless(shutil.which("openssl"), "openssl is not there")
+class Bmcs(Devices):
+    def bmc(self, **how):
+        self.tls = devices.certificate(self.folder)
+        return self.start(devices.Redfish(self.tls, **how))
+
+    def text(self, device, more=""):
+        secret = self.folder / "password"
+        secret.write_text(devices.Redfish.PASSWORD + "\n", encoding="utf-8")
+        secret.chmod(0o600)
+        return (f"[bmc]\nkind = redfish\naddress = {device.address}\nuser = {device.USER}\n"
+                f"password-file = {secret}\n{more}")
+
+    def test_redfish(self):
+        for way in ("EnvironmentMetrics", "Power"):
+            device = self.bmc(way=way)
+            source = self.assert_reads(self.text(device, f"ca = {self.tls[0]}\n"), "redfish.bmc", 312)
+            self.assertEqual(source["boundary"], "board")
+            # BMCs have few sessions: ours is closed.
+            self.assertEqual(device.tokens, set())
+            self.assertTrue(device.requests[-1].startswith("DELETE /redfish/v1/SessionService/Sessions/"))
+
+    def test_without_sessions(self):
+        device = self.bmc(sessions=False)
+        self.assert_reads(self.text(device, f"ca = {self.tls[0]}\n"), "redfish.bmc", 312)
+
+    def test_a_certificate_that_nobody_vouches_for(self):
+        device = self.bmc()
+        source = self.assert_refused(self.text(device), "redfish.bmc", "certificate")
+        self.assertIn("ca = FILE", source["hint"])
+        self.assertEqual(device.requests, [])
+        self.assert_reads(self.text(device, "verify = no\n"), "redfish.bmc", 312)
+
+    def test_a_wrong_password(self):
+        device = self.bmc()
+        text = self.text(device, "verify = no\n")
+        (self.folder / "password").write_text("other\n", encoding="utf-8")
+        self.assert_refused(text, "redfish.bmc", "refuses the user or password")
+
+    def test_no_watts(self):
+        device = self.bmc(watts=None)
+        self.assert_refused(self.text(device, "verify = no\n"), "redfish.bmc", "no chassis of it tells watts")
+        self.assert_refused(self.text(device, "verify = no\nid = Backplane\n"), "redfish.bmc", "no chassis of that id")
+
+    def test_the_password_from_the_environment(self):
+        device = self.bmc()
+        text = (f"[bmc]\nkind = redfish\naddress = {device.address}\nuser = {device.USER}\nverify = no\n"
+                "password-env = BMC_SECRET\n")
+        self.assert_reads(text, "redfish.bmc", 312, env={"BMC_SECRET": devices.Redfish.PASSWORD})
+        done = self.meters(text)
+        self.assert_code(done, 3)
+        self.assertIn("the environment has no variable BMC_SECRET", done.err)
+
+
+class Commands(Devices):
+    def script(self, text):
+        path = self.folder / "watts"
+        path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
+        path.chmod(0o755)
+        return path
+
+    def test_a_command(self):
+        path = self.script('echo "PSU2 at 12:30:01"; echo "Instantaneous power reading:  215 Watts"; echo done')
+        self.assert_reads(f"[c]\nkind = command\ncommand = {path}\n", "command.c", 215)
+
+    def test_no_shell_unless_asked(self):
+        self.assert_refused("[c]\nkind = command\ncommand = echo $HOME\n", "command.c", "printed no number")
+        self.assert_reads("[c]\nkind = command\ncommand = echo '5 ;' \"6\" a\\ 7\n", "command.c", 5)
+        self.assert_reads("[c]\nkind = command\ncommand = echo $((100 + 7))\nshell = yes\n", "command.c", 107)
+
+    def test_one_that_fails(self):
+        path = self.script("echo broken >&2; exit 4")
+        self.assert_refused(f"[c]\nkind = command\ncommand = {path}\n", "command.c", "exit code 4: broken")
+        self.assert_refused("[c]\nkind = command\ncommand = no-such-program\n", "command.c", "is not installed")
+
+
+class Config(Devices):
+    def refused(self, text, *parts, mode=0o600):
+        done = hvtune("meters", "--meters", self.config(text, mode))
+        self.assert_code(done, 3)
+        self.assert_one_line(done.err)
+        for part in parts:
+            self.assertIn(part, done.err)
+        self.assertNotIn("hunter2", done.err + done.out)
+
+    def test_lines_that_are_wrong(self):
+        shelly = "[a]\nkind = shelly\naddress = 127.0.0.1\n"
+        for text, *parts in (
+                ("kind = shelly\n", "meters.conf:1:", "a section [name] comes first"),
+                ("[a\n", ":1:", "a section is written [name]"),
+                ("[a b]\n", ":1:", "a name of letters"),
+                (shelly + "[a]\n", ":4:", "already, in line 1"),
+                ("[a]\n", ":1:", "has no \"kind\": command, shelly"),
+                ("[a]\nkind = shely\n", ":2:", "there is no kind \"shely\""),
+                ("[a]\nkind = shelly\n", ":1:", "has no \"address\""),
+                (shelly + "hunter2\n", ":4:", "key = value was expected"),
+                (shelly + "pasword = hunter2\n", ":4:", 'did you mean "password"?'),
+                (shelly + "period = 0\n", ":4:", "from 0.1 to 3600"),
+                (shelly + "part = maybe\n", ":4:", "yes or no"),
+                (shelly + "boundary = moon\n", ":4:", "wall, board or package"),
+                (shelly + "command = x\n", ":4:", "is not for kind shelly"),
+                (shelly + "id = x\n", ":4:", "number of its channel"),
+                (shelly + "address = 10.0.0.1\n", ":4:", "given twice"),
+                (shelly + "password =\n", ":4:", "has no value"),
+                (shelly + "password = hunter2\npassword-env = X\n", ":1:", "several passwords"),
+                ("[a]\nkind = shelly\naddress = 127.0.0.1/../x\n", ":3:", "a name or number"),
+                ("[a]\nkind = command\ncommand = 'x\n", ":3:", "is not closed"),
+                ("[a]\nkind = redfish\naddress = b\nuser = u\n", ":1:", "no password")):
+            self.refused(text, *parts)
+
+    def test_a_password_that_others_can_read(self):
+        text = "[a]\nkind = shelly\naddress = 127.0.0.1\npassword = hunter2\n"
+        self.refused(text, ":4:", "others can read", "chmod 600", mode=0o640)
+        secret = self.folder / "secret"
+        secret.write_text("hunter2\n", encoding="utf-8")
+        secret.chmod(0o644)
+        self.refused(f"[a]\nkind = shelly\naddress = 127.0.0.1\npassword-file = {secret}\n", "secret", "others can read")
+        self.refused("[a]\nkind = shelly\naddress = 127.0.0.1\npassword-file = /nowhere/x\n", "/nowhere/x", "No such file")
+
+    def test_a_file_that_is_not_there(self):
+        done = hvtune("meters", "--meters", self.folder / "none")
+        self.assert_code(done, 3)
+        self.assert_one_line(done.err)
+
+    def test_secrets_are_not_printed(self):
+        device = self.start(devices.Tasmota(password="hunter2"))
+        text = f"[t]\nkind = tasmota\naddress = {device.address}\npassword = hunter2\n"
+        for words in (["--json"], []):
+            done = hvtune("meters", "--window", "0.2", "--meters", self.config(text), *words)
+            self.assert_code(done, 0)
+            self.assertNotIn("hunter2", done.out + done.err)
+        device.close()
+        done = hvtune("meters", "--window", "0.2", "--meters", self.config(text))
+        self.assertNotIn("hunter2", done.out + done.err)
+        # What others may read is fine without a password.
+        self.assert_code(hvtune("meters", "--window", "0.1", "--meters", self.config("# nothing\n", 0o644)), 0, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -464,3 +464,18 @@ size_t bench_series(const struct bench *bench, struct arena *arena, int configur
 	*ret = values;
 	return count;
 }
+
+const char *bench_target(const struct bench *bench, const char *given)
+{
+	static const char *const of_the_system[] = {"clock", "kernel", "meters"};
+
+	for (size_t i = 0; i < bench->values.count && !given; i++) {
+		const struct bench_metric *metric = &bench->values.metrics[i];
+		bool system = metric->better == BENCH_NEITHER;
+
+		for (size_t j = 0; j < ARRAY_SIZE(of_the_system); j++)
+			system = system || text_equal(metric->source, of_the_system[j]);
+		given = system ? NULL : metric->name;
+	}
+	return given ? given : BENCH_WALL;
+}

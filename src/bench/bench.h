@@ -109,6 +109,9 @@ int bench_measure(struct bench *bench, int configuration, const char *purpose, i
 size_t bench_series(const struct bench *bench, struct arena *arena, int configuration, const char *metric,
 		    const char *purpose, double **ret);
 
+/* The metric that decides: `given`, else the first that readers gave, else wall time. */
+const char *bench_target(const struct bench *bench, const char *given);
+
 /* ---- one configuration until it is known well enough ---- */
 
 struct bench_rule {

@@ -33,21 +33,6 @@ struct repeating {
 	bool finished;
 };
 
-static const char *metric_of(const struct repeating *repeating)
-{
-	const struct bench *bench = repeating->bench;
-
-	if (repeating->rule->metric)
-		return repeating->rule->metric;
-	for (size_t i = 0; i < bench->values.count; i++)
-		if (bench->values.metrics[i].better != BENCH_NEITHER && bench->values.metrics[i].source &&
-		    !text_equal(bench->values.metrics[i].source, "clock") &&
-		    !text_equal(bench->values.metrics[i].source, "kernel") &&
-		    !text_equal(bench->values.metrics[i].source, "meters"))
-			return bench->values.metrics[i].name;
-	return BENCH_WALL;
-}
-
 static int look(struct repeating *repeating, struct err *err)
 {
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
@@ -57,7 +42,7 @@ static int look(struct repeating *repeating, struct err *err)
 	double *values;
 	int n, r;
 
-	result->metric = metric_of(repeating);
+	result->metric = bench_target(repeating->bench, rule->metric);
 	n = (int)bench_series(repeating->bench, arena, repeating->configuration, result->metric, "measure", &values);
 	if (n == 0)
 		return 0;

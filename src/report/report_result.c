@@ -426,9 +426,18 @@ static void put_verdict(struct report_result *result)
 	result->verdict = lines;
 }
 
-/* Time is what most sessions are about; else the first. */
+/* The one that decided; of a session that is not over time, which most are about, or the first. */
 static int main_metric(const struct store_whole *whole)
 {
+	json_t *verdict = parsed(whole->session.verdict);
+	const char *decided = json_string_value(json_object_get(verdict, "metric"));
+	int found = -1;
+
+	for (size_t i = 0; i < whole->metric_count && decided; i++)
+		found = text_equal(whole->metrics[i].name, decided) ? (int)i : found;
+	json_decref(verdict);
+	if (found >= 0)
+		return found;
 	for (size_t i = 0; i < whole->metric_count; i++)
 		if (text_equal(whole->metrics[i].name, "wall time"))
 			return (int)i;

@@ -75,6 +75,9 @@ static int open_path(struct store *store, const char *path, struct err *err)
 {
 	struct stat info;
 
+	if (text_equal(path, STORE_IN_MEMORY))
+		return store_sqlite_open(store, path, err);
+
 	if (store->mode == STORE_WRITE) {
 		int r = store_make_file(store->arena, path, err);
 

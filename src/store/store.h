@@ -33,6 +33,9 @@ enum store_mode {
 
 struct store;
 
+/* A store that is nowhere and gone when it is closed; opened with STORE_WRITE. */
+#define STORE_IN_MEMORY ":memory:"
+
 /*
  * `where`: a path, "postgresql://..." (or "postgres://..."), or NULL for the usual place: $HVTUNE_STORE, else for root
  * /var/lib/hvtune/results.db, else $XDG_DATA_HOME/hvtune/results.db or ~/.local/share/hvtune/results.db. -ENOENT: there

@@ -256,6 +256,9 @@ static const char *uri_of(struct arena *arena, const char *path, const char *res
 {
 	char *text = arena_alloc(arena, 3 * strlen(path) + strlen(rest) + 8), *at = text;
 
+	if (text_equal(path, STORE_IN_MEMORY))
+		return path;
+
 	at += sprintf(at, "file:");
 	for (const char *from = path; *from; from++)
 		at += strchr("?#%", *from) ? sprintf(at, "%%%02x", (unsigned)(unsigned char)*from)

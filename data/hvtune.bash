@@ -8,7 +8,7 @@ _hvtune_knobs() {
 
 _hvtune() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check show explain lint place set apply fix confirm undo status knobs meters study report run capture hold-latency help" options
+    local commands="check show explain lint place set apply fix confirm undo status knobs meters study report run compare capture hold-latency help" options
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
@@ -33,6 +33,12 @@ _hvtune() {
     study) options="--host --json --help" ;;
     run)
         options="--runs --precision --max-runs --time --warmup --setup --prepare --conclude --cleanup --shell --cwd"
+        options+=" --env --input --timeout --exit-code --show-output --metric --read-from --target --max-load --label"
+        options+=" --store --no-store --json --help"
+        ;;
+    compare)
+        options="--a --b --c --d --switch --blocks --max-blocks --margin --time --warmup --calibrate --no-calibration"
+        options+=" --seed --fail-if-slower --accept-risk --host --setup --prepare --conclude --cleanup --shell --cwd"
         options+=" --env --input --timeout --exit-code --show-output --metric --read-from --target --max-load --label"
         options+=" --store --no-store --json --help"
         ;;
@@ -95,7 +101,7 @@ _hvtune() {
     case $command in
     show) mapfile -t COMPREPLY < <(compgen -W "$(hvtune show --list 2>/dev/null | cut -d ' ' -f 1)" -- "$word") ;;
     explain | fix) mapfile -t COMPREPLY < <(compgen -W "$(hvtune explain --list 2>/dev/null | awk '/^[a-z]+ +[a-z]+\./ { print $2 }')" -- "$word") ;;
-    run) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
+    run | compare) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
     lint | apply) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     set)
         compopt -o nospace 2>/dev/null

@@ -79,6 +79,18 @@ enum cli_option_id {
 	OPTION_PRECISION,
 	OPTION_TIME,
 	OPTION_WARMUP,
+	OPTION_SIDE_A,
+	OPTION_SIDE_B,
+	OPTION_SIDE_C,
+	OPTION_SIDE_D,
+	OPTION_SWITCH,
+	OPTION_BLOCKS,
+	OPTION_MOST_BLOCKS,
+	OPTION_MARGIN,
+	OPTION_CALIBRATE,
+	OPTION_NO_CALIBRATION,
+	OPTION_SEED,
+	OPTION_FAIL_IF_SLOWER,
 	OPTION_COUNT,
 };
 
@@ -149,6 +161,7 @@ void cli_print_timing(const struct cli *cli, const struct host *host);
 int cmd_apply(struct cli *cli);
 int cmd_capture(struct cli *cli);
 int cmd_check(struct cli *cli);
+int cmd_compare(struct cli *cli);
 int cmd_confirm(struct cli *cli);
 int cmd_explain(struct cli *cli);
 int cmd_fix(struct cli *cli);

@@ -181,6 +181,7 @@ static int finish(const struct cli *cli, struct measure *measure, const char *na
 	print_answer(&term, measure->arena, &answer);
 	(void)fclose(term.out);
 	code = measure_end(cli, measure, err, bench_end_text(result->end), json, &session);
+	session = cli_given(cli, OPTION_NO_STORE) ? 0 : session;
 	if (cli_given(cli, OPTION_JSON)) {
 		json_t *whole = report_json_start("run", NULL);
 
@@ -198,11 +199,13 @@ static int finish(const struct cli *cli, struct measure *measure, const char *na
 
 static json_t *method_json(const struct bench_rule *rule)
 {
-	return rule->runs
-		   ? json_pack("{s:s, s:i, s:i}", "rule", "runs", "runs", (int)rule->runs, "warmup", (int)rule->warmup)
-		   : json_pack("{s:s, s:f, s:i, s:i, s:i, s:f}", "rule", "precision", "precision", rule->precision,
-			       "least", (int)rule->least, "most", (int)rule->most, "warmup", (int)rule->warmup,
-			       "time_s", (double)rule->time_ns / 1e9);
+	struct stat_stop_rule stop = {.nominal = STAT_ALPHA};
+
+	if (!rule->runs)
+		(void)stat_stop_rule((int)rule->least, (int)rule->most, rule->precision, &stop, NULL);
+	return json_pack("{s:s, s:f, s:f, s:i, s:i, s:i, s:i, s:f}", "rule", rule->runs ? "runs" : "precision", "alpha",
+			 stop.nominal, "precision", rule->precision, "runs", (int)rule->runs, "least", (int)rule->least,
+			 "most", (int)rule->most, "warmup", (int)rule->warmup, "time_s", (double)rule->time_ns / 1e9);
 }
 
 int cmd_run(struct cli *cli)
@@ -231,8 +234,12 @@ int cmd_run(struct cli *cli)
 	rule.data = &measure;
 	name = bench_words_text(measure.arena, command.argv);
 	subject = measure_subject(&measure, name, &command);
-	if (bench_add(measure.bench, &subject, &number, &err) == 0)
-		(void)bench_repeat(measure.bench, number, &rule, &result, &err);
+	r = bench_add(measure.bench, &subject, &number, &err);
+	if (r == 0)
+		r = bench_repeat(measure.bench, number, &rule, &result, &err);
+	/* What was tried in vain on the way is not what came of it. */
+	if (r == 0)
+		err = (struct err){0};
 	if (!result.metric)
 		result.metric = BENCH_WALL;
 	return finish(cli, &measure, name, &result, &err);

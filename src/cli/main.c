@@ -144,19 +144,13 @@ static int unknown_command(const struct cli *cli, const char *name)
 /* Of what there is only one, a second is a slip that would silently win. */
 static bool is_given_once(enum cli_option_id id)
 {
-	static const enum cli_option_id once[] = {
-	    OPTION_HOST,   OPTION_OUTPUT,  OPTION_SVG,	     OPTION_KIND,	OPTION_MIN,	  OPTION_NAME,
-	    OPTION_COPIES, OPTION_POLICY,  OPTION_SMT,	     OPTION_MAX_EXCESS, OPTION_RESERVE,	  OPTION_WHAT_IF,
-	    OPTION_FORMAT, OPTION_SETUP,   OPTION_PREPARE,   OPTION_CONCLUDE,	OPTION_CLEANUP,	  OPTION_CWD,
-	    OPTION_INPUT,  OPTION_TIMEOUT, OPTION_EXIT_CODE, OPTION_READ_FROM,	OPTION_TARGET,	  OPTION_MAX_LOAD,
-	    OPTION_LABEL,  OPTION_STORE,   OPTION_RUNS,	     OPTION_MOST_RUNS,	OPTION_PRECISION, OPTION_TIME,
-	    OPTION_WARMUP, OPTION_ROOT,	   OPTION_SETTLE,    OPTION_CONNECT,	OPTION_WAIT,	  OPTION_WINDOW,
-	    OPTION_METERS};
+	static const enum cli_option_id repeated[] = {OPTION_IGNORE, OPTION_FILE, OPTION_NEW, OPTION_ENV,
+						      OPTION_METRIC};
 
-	for (size_t i = 0; i < ARRAY_SIZE(once); i++)
-		if (once[i] == id)
-			return true;
-	return false;
+	for (size_t i = 0; i < ARRAY_SIZE(repeated); i++)
+		if (repeated[i] == id)
+			return false;
+	return option_by_id(id)->argument != NULL;
 }
 
 /* An option of the command that is nearly the word; NULL when none is. */

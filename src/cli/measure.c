@@ -196,8 +196,8 @@ int measure_open(const struct cli *cli, struct measure *ret)
 		return r;
 	if (cli_given(cli, OPTION_NO_STORE) && cli_given(cli, OPTION_STORE))
 		return cli_usage(cli, "--store and --no-store exclude each other");
-	if (!cli_given(cli, OPTION_NO_STORE) &&
-	    store_open(cli->values[OPTION_STORE], STORE_WRITE, &ret->store, &err) < 0)
+	if (store_open(cli_given(cli, OPTION_NO_STORE) ? STORE_IN_MEMORY : cli->values[OPTION_STORE], STORE_WRITE,
+		       &ret->store, &err) < 0)
 		return cli_fail(&err);
 	if (host_open(NULL, &ret->host, &err) < 0 || meter_set_open(ret->host->sys, NULL, &ret->meters, &err) < 0)
 		return cli_fail(&err);

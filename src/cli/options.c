@@ -97,6 +97,21 @@ const struct cli_option cli_options[] = {
     {OPTION_PRECISION, "precision", 0, "PERCENT", "stop when the interval is that narrow on either side (1)"},
     {OPTION_TIME, "time", 0, "SECONDS", "begin no run after that time"},
     {OPTION_WARMUP, "warmup", 0, "N", "so many first runs are kept but left out (1)"},
+    {OPTION_SIDE_A, "a", 0, "SETTINGS",
+     "what the first configuration sets: KNOB=VALUE,... as hvtune set takes them, or now for the machine as it is"},
+    {OPTION_SIDE_B, "b", 0, "SETTINGS", "what the second sets"},
+    {OPTION_SIDE_C, "c", 0, "SETTINGS", "what a third sets"},
+    {OPTION_SIDE_D, "d", 0, "SETTINGS", "what a fourth sets"},
+    {OPTION_SWITCH, "switch", 0, "COMMAND",
+     "run COMMAND with the name of the configuration (A, B or what --a and --b say) behind it, instead of knobs"},
+    {OPTION_BLOCKS, "blocks", 0, "N", "make exactly N blocks"},
+    {OPTION_MOST_BLOCKS, "max-blocks", 0, "N", "make at most N blocks (16)"},
+    {OPTION_MARGIN, "margin", 0, "PERCENT", "smaller differences are none (1)"},
+    {OPTION_CALIBRATE, "calibrate", 0, "N", "compare the first with itself in N blocks before (12; 5 of long runs)"},
+    {OPTION_NO_CALIBRATION, "no-calibration", 0, NULL, "do not compare the first with itself"},
+    {OPTION_SEED, "seed", 0, "N", "of the random order within blocks, to have the same once more"},
+    {OPTION_FAIL_IF_SLOWER, "fail-if-slower", 0, "PERCENT",
+     "exit code 1 when another than the first is shown to be worse by more than that"},
     {0, NULL, 0, NULL, NULL},
 };
 
@@ -126,6 +141,13 @@ static const enum cli_option_id report_options[] = {OPTION_REPORT_FORMAT, OPTION
 						    OPTION_JSON, 0};
 static const enum cli_option_id run_options[] = {
     OPTION_RUNS, OPTION_PRECISION, OPTION_MOST_RUNS, OPTION_TIME, OPTION_WARMUP, MEASURE_OPTIONS, 0};
+
+static const enum cli_option_id compare_options[] = {OPTION_SIDE_A,	 OPTION_SIDE_B,		OPTION_SIDE_C,
+						     OPTION_SIDE_D,	 OPTION_SWITCH,		OPTION_BLOCKS,
+						     OPTION_MOST_BLOCKS, OPTION_MARGIN,		OPTION_TIME,
+						     OPTION_WARMUP,	 OPTION_CALIBRATE,	OPTION_NO_CALIBRATION,
+						     OPTION_SEED,	 OPTION_FAIL_IF_SLOWER, OPTION_ACCEPT_RISK,
+						     OPTION_ROOT,	 MEASURE_OPTIONS,	0};
 
 #define CODES_USUAL "0 fine, 1 findings, 2 usage, 3 could not"
 #define CODES_CHANGE "0 done, 1 put back or not wanted, 2 usage, 3 could not"
@@ -205,7 +227,15 @@ const struct cli_command cli_commands[] = {
      "interval, what else was measured, and what disturbed. Each run is kept as it ends, so that neither Ctrl-C nor a "
      "kill "
      "loses one.",
-     run_options, cmd_run, "0 measured, 1 no run was valid, 2 usage, 3 could not or stopped"},
+     run_options, cmd_run, "0 measured, 1 no run was valid, 2 usage, 3 could not"},
+    {"compare", "-- COMMAND...", "compare commands or settings, and say how sure it is",
+     "Compares commands (each one word: 'make -j32' 'make -j64'), or one command under settings (--a, --b) that are "
+     "set "
+     "and put back through the journal, in blocks of random order, until the interval of their ratio decides. First "
+     "the "
+     "first is compared with itself. The verdict is that one is better, that no difference is larger than so much, or "
+     "that it is undecided.",
+     compare_options, cmd_compare, "0 compared, 1 by --fail-if-slower, 2 usage, 3 could not"},
     {"capture", "", "write an anonymised archive of this host",
      "Writes one archive of exactly what all commands ask, with serial numbers, MAC addresses, UUIDs and names "
      "replaced. "

@@ -30,7 +30,7 @@ _hvtune() {
     status | knobs) options="--host --json --help" ;;
     meters) options="--window --meters --host --json --help" ;;
     report) options="--format --output --store --json --help" ;;
-    study) options="--host --json --help" ;;
+    study) options="--yes --accept-risk --max-load --store --no-store --host --json --help" ;;
     run)
         options="--runs --precision --max-runs --time --warmup --setup --prepare --conclude --cleanup --shell --cwd"
         options+=" --env --input --timeout --exit-code --show-output --metric --read-from --target --max-load --label"

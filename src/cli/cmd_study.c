@@ -6,10 +6,10 @@
 #include "lint_file.h"
 #include "report.h"
 #include "report_study.h"
+#include "study_cli.h"
 #include "text.h"
 
-/* Read the study file; 0, or an exit code after all its mistakes are printed. */
-static int read_study(struct arena *arena, const char *path, struct study **ret)
+int study_cli_read(struct arena *arena, const char *path, const char **ret_text, struct study **ret)
 {
 	const char *shown = text_equal(path, "-") ? "standard input" : path;
 	struct study_mistakes mistakes = {0};
@@ -18,6 +18,7 @@ static int read_study(struct arena *arena, const char *path, struct study **ret)
 
 	if (lint_file_read(arena, path, &text, &err) < 0)
 		return cli_fail(&err);
+	*ret_text = text;
 	if (study_read(arena, shown, text, strlen(text), ret, &mistakes) == 0)
 		return 0;
 	report_study_mistakes(stderr, &mistakes);
@@ -30,13 +31,14 @@ static int check(struct cli *cli)
 	struct study_checked checked;
 	struct study_matrix matrix;
 	struct study *study = NULL;
+	const char *text;
 	int r;
 
 	if (cli->argument_count != 2)
 		return cli_usage(cli, "study check takes one FILE");
 	r = change_open(cli, &machine);
 	if (r == 0)
-		r = read_study(machine.arena, cli->arguments[1], &study);
+		r = study_cli_read(machine.arena, cli->arguments[1], &text, &study);
 	if (r)
 		return r;
 	study_matrix_make(machine.arena, study, &matrix);
@@ -57,14 +59,15 @@ static const struct {
 	int (*run)(struct cli *cli);
 } verbs[] = {
     {"check", check},
+    {"run", study_cli_run},
 };
 
 int cmd_study(struct cli *cli)
 {
 	if (!cli->argument_count)
-		return cli_usage(cli, "study needs to be told what to do: check");
+		return cli_usage(cli, "study needs to be told what to do: check or run");
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (text_equal(verbs[i].word, cli->arguments[0]))
 			return verbs[i].run(cli);
-	return cli_usage(cli, "study does not know \"%s\"; it does: check", cli->arguments[0]);
+	return cli_usage(cli, "study does not know \"%s\"; it does: check, run", cli->arguments[0]);
 }

@@ -133,8 +133,9 @@ static const enum cli_option_id meters_options[] = {OPTION_WINDOW, OPTION_METERS
 static const enum cli_option_id knobs_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id confirm_options[] = {OPTION_WAIT, OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id undo_options[] = {OPTION_EVERY, OPTION_ROOT, OPTION_JSON, 0};
-static const enum cli_option_id study_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id hold_options[] = {0};
+static const enum cli_option_id study_options[] = {OPTION_YES,	    OPTION_ACCEPT_RISK, OPTION_MAX_LOAD, OPTION_STORE,
+						   OPTION_NO_STORE, OPTION_ROOT,	OPTION_JSON,	 0};
 static const enum cli_option_id status_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 
 static const enum cli_option_id report_options[] = {OPTION_REPORT_FORMAT, OPTION_REPORT_OUTPUT, OPTION_STORE,
@@ -195,11 +196,13 @@ const struct cli_command cli_commands[] = {
      "to do, does no other unit fail than before, do the VMs run that start with the host. If all is well, the words "
      "become part of the default line; otherwise the next boot has the old one.",
      confirm_options, cmd_confirm, "0 confirmed, 1 not confirmed, 2 usage, 3 could not"},
-    {"study", "check FILE", "measure many configurations by a plan, and choose",
+    {"study", "check|run FILE", "measure many configurations by a plan, and choose",
      "Reads a study: workloads, factors with their levels, and what is sought. `study check` says what it will do, how "
-     "often it switches and boots, and what cannot be done on this machine; nothing is touched. Exit code 1 when the "
-     "study cannot be done here.",
-     study_options, cmd_study, CODES_USUAL},
+     "often it switches and boots, and what cannot be done on this machine; nothing is touched. `study run` does it: "
+     "configurations in random order, until the best is known well enough, and puts all settings back.",
+     study_options, cmd_study,
+     "0 answered, 1 not sure, not possible here or not wanted, 2 usage or mistakes in the file, 3 could not or "
+     "stopped"},
     {"report", "[SESSION]", "say what a measurement showed, as a page, a table or charts",
      "Prints the verdict of a session (its number, its label, or last), its charts, figures, host, settings and every "
      "run; as text, as one HTML page that needs no network, as Markdown, JSON or CSV, or the charts as SVG files.",

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Owns how a study is shown before it runs: what it will do, how often it boots, what cannot be done here. */
+/*
+ * Owns how a study is shown: before it runs what it will do, how often it boots and what cannot be done here; then its
+ * answer, as far as it has one.
+ */
 #ifndef HVTUNE_REPORT_STUDY_H
 #define HVTUNE_REPORT_STUDY_H
 
 #include <jansson.h>
 
 #include "study_check.h"
+#include "study_run.h"
 #include "term.h"
 
 void report_study_check(const struct term *term, struct arena *arena, const struct study_matrix *matrix,
@@ -13,6 +17,13 @@ void report_study_check(const struct term *term, struct arena *arena, const stru
 
 /* Adds "study", "configurations", "factors", "workloads", "switches", "problems", "possible" to `json`. */
 void report_study_check_json(json_t *json, const struct study_matrix *matrix, const struct study_checked *checked);
+
+/* The best of each target, how sure that is, and where what was measured stands. */
+void report_study_answer(const struct term *term, const struct study_matrix *matrix,
+			 const struct study_outcome *outcome);
+
+/* A list, for each target: {"target", "best", "sure", "bad", "fallback", "configurations", "confirmed"}. */
+json_t *report_study_answer_json(const struct study_matrix *matrix, const struct study_outcome *outcome);
 
 /* All mistakes of a file, to `out`, each as errors are printed. */
 void report_study_mistakes(FILE *out, const struct study_mistakes *mistakes);

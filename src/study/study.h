@@ -70,6 +70,7 @@ struct study_level {
 	struct knob_ask *asks; /* ask_count knobs to set; none: as it was found */
 	size_t ask_count;
 	struct study_command run, undo; /* hooks */
+	enum study_cost cost;		/* to come to it, or to leave it */
 };
 
 struct study_factor {
@@ -77,9 +78,9 @@ struct study_factor {
 	unsigned line;
 	struct study_level *levels;
 	size_t level_count;
-	bool ordered; /* levels are numbers that rise or fall */
-	enum study_cost cost;
-	const char *ask; /* what a person is asked to do, "{level}" being the level; NULL: no person is needed */
+	bool ordered;	      /* levels are numbers that rise or fall */
+	enum study_cost cost; /* the dearest of its levels */
+	const char *ask;      /* what a person is asked to do, "{level}" being the level; NULL: no person is needed */
 };
 
 /* Levels that must not meet: level[i] of factor[i] for all i < count. */

@@ -69,9 +69,9 @@ static void refuse_knob(struct study_reader *reader, const struct study_node *no
 	study_advice(reader, "`hvtune knobs` lists all");
 }
 
-/* KNOB or KNOB@WHERE with its value as an ask of the level; the factor's cost rises to what the knob takes. */
-static void add_ask(struct study_reader *reader, struct study_factor *factor, struct study_level *level,
-		    const char *knob_text, const struct study_node *knob_node, const struct study_node *value)
+/* KNOB or KNOB@WHERE with its value as an ask of the level; the level's cost rises to what the knob takes. */
+static void add_ask(struct study_reader *reader, struct study_level *level, const char *knob_text,
+		    const struct study_node *knob_node, const struct study_node *value)
 {
 	const char *text = study_scalar(reader, value, "a value of the knob");
 	const struct knob *knob;
@@ -91,12 +91,11 @@ static void add_ask(struct study_reader *reader, struct study_factor *factor, st
 		study_mistake(reader, knob_node, "%s: %s", err.where, err.what);
 		return;
 	}
-	factor->cost = MAX_OF(factor->cost, cost_of_knob(knob));
+	level->cost = MAX_OF(level->cost, cost_of_knob(knob));
 	level->asks[level->ask_count++] = ask;
 }
 
-static void read_set(struct study_reader *reader, struct study_factor *factor, struct study_level *level,
-		     const struct study_node *node)
+static void read_set(struct study_reader *reader, struct study_level *level, const struct study_node *node)
 {
 	if (node->kind != STUDY_MAP || !node->item_count) {
 		study_mistake(reader, node, "\"set\" holds knobs with their values, \"governor: powersave\"");
@@ -104,12 +103,11 @@ static void read_set(struct study_reader *reader, struct study_factor *factor, s
 	}
 	level->asks = ARENA_ARRAY(reader->arena, node->item_count, struct knob_ask);
 	for (size_t i = 0; i < node->item_count; i++)
-		add_ask(reader, factor, level, node->keys[i]->text, node->keys[i], node->items[i]);
+		add_ask(reader, level, node->keys[i]->text, node->keys[i], node->items[i]);
 }
 
 /* A level with keys: what it sets, and its hooks. */
-static void read_level_keys(struct study_reader *reader, struct study_factor *factor, struct study_level *level,
-			    const struct study_node *node)
+static void read_level_keys(struct study_reader *reader, struct study_level *level, const struct study_node *node)
 {
 	static const struct study_field fields[] = {
 	    {"set", NULL, 0, false},
@@ -121,7 +119,7 @@ static void read_level_keys(struct study_reader *reader, struct study_factor *fa
 	if (!study_read_fields(reader, node, fields, ARRAY_SIZE(fields), level, "a level"))
 		return;
 	if (set)
-		read_set(reader, factor, level, set);
+		read_set(reader, level, set);
 	if (level->run.line && !level->undo.line)
 		study_mistake(reader, node, "level \"%s\" runs a command and has no \"undo\" to take it back",
 			      level->name);
@@ -167,10 +165,10 @@ static void read_levels(struct study_reader *reader, struct study_factor *factor
 			if (text_equal(factor->levels[j].name, level->name))
 				study_mistake(reader, name, "level \"%s\" is there twice", level->name);
 		if (named) {
-			read_level_keys(reader, factor, level, node->items[i]);
+			read_level_keys(reader, level, node->items[i]);
 		} else if (knob && knob->kind == STUDY_SCALAR) {
 			level->asks = ARENA_NEW(reader->arena, struct knob_ask);
-			add_ask(reader, factor, level, knob->text, knob, name);
+			add_ask(reader, level, knob->text, knob, name);
 		}
 	}
 }
@@ -220,9 +218,13 @@ static void read_factor(struct study_reader *reader, const struct study_node *no
 		study_mistake(reader, knob, "factor \"%s\" is set by a knob or by a person, not both", factor->name);
 	if (knob && !study_scalar(reader, knob, "the name of a knob"))
 		return;
-	factor->cost = factor->ask ? STUDY_PERSON : STUDY_LIVE;
+	if (factor->ask)
+		least = STUDY_PERSON;
 	read_levels(reader, factor, knob, levels);
-	factor->cost = MAX_OF(factor->cost, least);
+	for (size_t i = 0; i < factor->level_count; i++) {
+		factor->levels[i].cost = MAX_OF(factor->levels[i].cost, least);
+		factor->cost = MAX_OF(factor->cost, factor->levels[i].cost);
+	}
 	find_order(factor);
 }
 

@@ -85,9 +85,12 @@ int study_switch_cost(const struct study_matrix *matrix, size_t from, size_t to)
 	const size_t *a = study_levels(matrix, from), *b = study_levels(matrix, to);
 	int cost = -1;
 
-	for (size_t i = 0; i < matrix->study->factor_count; i++)
+	for (size_t i = 0; i < matrix->study->factor_count; i++) {
+		const struct study_level *levels = matrix->study->factors[i].levels;
+
 		if (a[i] != b[i])
-			cost = MAX_OF(cost, (int)matrix->study->factors[i].cost);
+			cost = MAX_OF(cost, (int)MAX_OF(levels[a[i]].cost, levels[b[i]].cost));
+	}
 	return cost;
 }
 

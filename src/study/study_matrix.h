@@ -34,7 +34,10 @@ static inline const size_t *study_levels(const struct study_matrix *matrix, size
 /* "profile=balanced driver=active", in the arena. */
 const char *study_config_name(struct arena *arena, const struct study_matrix *matrix, size_t config);
 
-/* The dearest cost among the factors whose level differs; -1 when none does. */
+/*
+ * The dearest of what leaving the old and coming to the new level costs, among the factors whose level differs; -1 when
+ * none does. amd_pstate goes from passive to active while the host runs, and to "disable" by a boot.
+ */
 int study_switch_cost(const struct study_matrix *matrix, size_t from, size_t to);
 
 /* The configuration with these levels; -1: it is not allowed. */

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """`hvtune study check` from outside: what is shown, every mistake with its line, and that nothing is touched."""
 import json
+import signal
+import subprocess
 import tempfile
+import time
 from pathlib import Path
 
-from harness import Test, hvtune
+from harness import HVTUNE, Test, hvtune
 
 STUDY = """study: s
 workloads:
@@ -68,7 +71,7 @@ class Study(Test):
         self.assertIn("s.yaml:5:", lines[1])
 
     def test_usage(self):
-        for words, said in (((), "check"), (("chek",), "chek"), (("check",), "one FILE")):
+        for words, said in (((), "check"), (("chek",), "chek"), (("check",), "one FILE"), (("run",), "one FILE")):
             done = hvtune("study", *words)
             self.assert_code(done, 2)
             self.assert_one_line(done.err)
@@ -80,3 +83,95 @@ class Study(Test):
         before = look()
         self.study(STUDY)
         self.assertEqual(before, look())
+
+
+RUN = """study: sleepy
+workloads:
+  nap: {{run: 'sleep $(cat {folder}/nap)', setup: 'test -d "$HVTUNE_WORK"; echo done > {folder}/setup'}}
+factors:
+  nap:
+    levels:
+      long: {{run: 'echo 0.06 > {folder}/nap', undo: 'echo 0.05 > {folder}/nap'}}
+      short: {{run: 'echo 0.02 > {folder}/nap', undo: 'echo 0.05 > {folder}/nap'}}
+      middle: {{run: 'echo 0.04 > {folder}/nap', undo: 'echo 0.05 > {folder}/nap'}}
+within: 20 %
+"""
+
+
+class Run(Test):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        (self.folder / "nap").write_text("0.05\n", encoding="ascii")
+        self.path = self.folder / "s.yaml"
+        self.path.write_text(RUN.format(folder=self.folder), encoding="utf-8")
+        self.store = self.folder / "results.db"
+
+    def run_study(self, *options):
+        return hvtune("study", "run", self.path, "--yes", "--store", self.store, *options)
+
+    def assert_as_before(self):
+        self.assertEqual((self.folder / "nap").read_text(encoding="ascii"), "0.05\n")
+
+    def test_finds_what_was_built_in(self):
+        done = self.run_study("--json")
+        self.assert_code(done, 0)
+        found = json.loads(done.out)
+        self.assertEqual(found["state"], "done")
+        target = found["targets"][0]
+        self.assertEqual(target["best"], "nap=short")
+        self.assertTrue(target["sure"])
+        self.assertLess(target["confirmed"]["high"], 1)
+        self.assertEqual({row["name"] for row in target["configurations"]}, {"nap=long", "nap=short", "nap=middle"})
+        self.assert_as_before()
+        self.assertTrue((self.folder / "setup").exists())
+        self.assertEqual(list(Path("/var/tmp").glob(f"hvtune-study-{found['uid'][:12]}")), [])
+
+    def test_text(self):
+        done = self.run_study()
+        self.assert_code(done, 0)
+        self.assertIn("Best for time: nap=short", done.out)
+        self.assertIn("all settings are as before", done.out)
+
+    def test_a_level_that_fails_is_taken_back(self):
+        self.path.write_text(RUN.format(folder=self.folder).replace("echo 0.02 >", "false && echo 0.02 >"), encoding="utf-8")
+        done = self.run_study()
+        self.assert_code(done, 3)
+        self.assertIn("nap=short (run)", done.err)
+        self.assert_as_before()
+
+    def test_void_runs_end_it_with_their_reason(self):
+        self.path.write_text(RUN.format(folder=self.folder).replace("run: 'sleep", "run: 'echo no such thing >&2; exit 4; sleep"),
+                             encoding="utf-8")
+        done = self.run_study()
+        self.assert_code(done, 3)
+        self.assertIn("no such thing", done.err)
+        self.assert_as_before()
+
+    def test_ctrl_c(self):
+        self.path.write_text(RUN.format(folder=self.folder).replace("0.06", "5"), encoding="utf-8")
+        process = subprocess.Popen([HVTUNE, "study", "run", self.path, "--yes", "--store", self.store],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(200):
+            if (self.folder / "nap").read_text(encoding="ascii") != "0.05\n":
+                break
+            time.sleep(0.05)
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        out, _ = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 3, out)
+        self.assert_as_before()
+
+    def test_refusals(self):
+        self.path.write_text(RUN.format(folder=self.folder) + "vms: [x]\n", encoding="utf-8")
+        for options, said in ((("--json",), "--yes"), (("--host", "/", "--yes"), "this machine")):
+            done = hvtune("study", "run", self.path, *options)
+            self.assert_code(done, 2)
+            self.assertIn(said, done.err)
+        self.path.write_text(RUN.format(folder=self.folder).replace("    levels:", "    needs: host-boot\n    levels:"),
+                             encoding="utf-8")
+        done = self.run_study()
+        self.assert_code(done, 3)
+        self.assertIn("host-boot", done.err)
+        self.assert_as_before()

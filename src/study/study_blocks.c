@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns the designs that measure all their configurations in blocks: a full one, where the best is sought until no other
+ * can be better by more than the margin, and the 2k + 2 configurations from which each lever's share follows.
+ */
+#include <errno.h>
+#include <math.h>
+
+#include "stat_sequential.h"
+#include "study_engine.h"
+
+/* ---- the order of a block ---- */
+
+struct place {
+	int config;
+	uint64_t key[STUDY_MOST_FACTORS + 1];
+	size_t keys;
+};
+
+static int by_key(const void *a, const void *b)
+{
+	const struct place *x = a, *y = b;
+
+	for (size_t i = 0; i < x->keys; i++)
+		if (x->key[i] != y->key[i])
+			return x->key[i] < y->key[i] ? -1 : 1;
+	return 0;
+}
+
+/* The place of `number` in a permutation that seed and block decide. */
+static uint64_t shuffled(uint64_t seed, int block, size_t number, size_t count)
+{
+	int order[STUDY_MOST_LEVELS];
+
+	stat_block_order(seed, block, (int)count, order);
+	for (size_t i = 0; i < count; i++)
+		if ((size_t)order[i] == number)
+			return i;
+	return count;
+}
+
+void study_block_order(const struct study_matrix *matrix, uint64_t seed, int block, int *configs, size_t count)
+{
+	const struct study *study = matrix->study;
+	CLEANUP(base_free) struct place *places = stat_zeroed((int)count + 1, sizeof(*places));
+	CLEANUP(base_free) int *order = stat_zeroed((int)count + 1, sizeof(*order));
+
+	stat_block_order(seed, block, (int)count, order);
+	for (size_t i = 0; i < count; i++) {
+		struct place *place = &places[i];
+
+		place->config = configs[i];
+		for (size_t f = 0; f < study->factor_count; f++) {
+			size_t factor = matrix->order[f];
+
+			/* Live levels are changed for each run: chance is worth more than the seconds. */
+			if (study->factors[factor].cost == STUDY_LIVE)
+				break;
+			place->key[place->keys++] = shuffled(seed + 1000 * (factor + 1), block,
+							     study_levels(matrix, (size_t)configs[i])[factor],
+							     study->factors[factor].level_count);
+		}
+	}
+	for (size_t i = 0; i < count; i++)
+		places[order[i]].key[places[order[i]].keys++] = i;
+	qsort(places, count, sizeof(*places), by_key);
+	for (size_t i = 0; i < count; i++)
+		configs[i] = places[i].config;
+}
+
+/* ---- which run of the blocks is missing ---- */
+
+/* Runs of each configuration, by number. */
+static void count_runs(const struct study_seen *seen, size_t count, int *ret_runs)
+{
+	for (size_t i = 0; i < count; i++)
+		ret_runs[seen[i].config]++;
+}
+
+/* Blocks that are whole; `configs` as study_block_order() takes them. */
+static int whole_blocks(const int *configs, size_t count, const int *runs)
+{
+	int least = INT32_MAX;
+
+	for (size_t i = 0; i < count; i++)
+		least = MIN_OF(least, runs[configs[i]]);
+	return least;
+}
+
+/* The first configuration of the block that has no run in it yet. */
+static void next_of_block(struct study_engine *engine, int block, int *configs, size_t count, const int *runs,
+			  struct study_step *ret)
+{
+	study_block_order(engine->matrix, engine->matrix->study->seed, block, configs, count);
+	for (size_t i = 0; i < count; i++)
+		if (runs[configs[i]] <= block) {
+			ret->what = STUDY_RUN;
+			ret->config = configs[i];
+			ret->runs = 1;
+			ret->words = arena_printf(engine->arena, "block %d", block + 1);
+			return;
+		}
+}
+
+/* logs[config * blocks + block] of the first `blocks` runs of each. */
+static double *block_logs(struct study_engine *engine, size_t target, const struct study_seen *seen, size_t count,
+			  int blocks)
+{
+	double *logs = ARENA_ARRAY(engine->arena, engine->matrix->count * (size_t)blocks + 1, double);
+	int *runs = ARENA_ARRAY(engine->arena, engine->matrix->count, int);
+
+	for (size_t i = 0; i < count; i++) {
+		int run = runs[seen[i].config]++;
+
+		if (run < blocks)
+			logs[seen[i].config * blocks + run] = study_log(&engine->targets[target], &seen[i]);
+	}
+	return logs;
+}
+
+static int lowest(const double *logs, size_t configs, int blocks)
+{
+	double least = INFINITY;
+	int best = -1;
+
+	for (size_t c = 0; c < configs; c++) {
+		double mean = stat_mean(logs + c * (size_t)blocks, blocks);
+
+		if (mean < least) {
+			least = mean;
+			best = (int)c;
+		}
+	}
+	return best;
+}
+
+/*
+ * The best by its mean, and whether every other is shown to be at most the margin better: an interval of each ratio,
+ * all together at the confidence that is asked for (Hsu 1984, by Bonferroni on repeated intervals).
+ */
+static int judge(struct study_engine *engine, size_t target, const struct study_seen *seen, size_t count, int blocks,
+		 int *ret_best, bool *ret_sure, struct err *err)
+{
+	const struct study *study = engine->matrix->study;
+	size_t configs = engine->matrix->count;
+	const double *logs = block_logs(engine, target, seen, count, blocks);
+	double *d = ARENA_ARRAY(engine->arena, (size_t)blocks + 1, double);
+	struct stat_sequential plan;
+	bool sure = true;
+	int r, first = (int)MAX_OF(MIN_OF(study->runs_least, 8U), 3U);
+
+	*ret_best = lowest(logs, configs, blocks);
+	*ret_sure = false;
+	r = stat_sequential_plan(first, (int)MIN_OF(MAX_OF(study->runs_most, (unsigned)first), 60U), study->within,
+				 &plan, err);
+	if (r < 0 || blocks < plan.first)
+		return r;
+	/* The table is for 5 % of one comparison; a stricter confidence and several of them take their share of it. */
+	plan.nominal *= MIN_OF((1 - study->confidence) / STAT_ALPHA, 1.) / (double)(configs - 1);
+	for (size_t c = 0; c < configs && sure; c++) {
+		struct stat_compare compare;
+		enum stat_stop stop;
+
+		if ((int)c == *ret_best)
+			continue;
+		for (int b = 0; b < blocks; b++)
+			d[b] =
+			    logs[(size_t)*ret_best * (size_t)blocks + (size_t)b] - logs[c * (size_t)blocks + (size_t)b];
+		r = stat_sequential_look(&plan, d, blocks, &stop, &compare, err);
+		if (r < 0)
+			return r;
+		sure = compare.ratio.high <= 1 + study->within;
+	}
+	*ret_sure = sure;
+	return 0;
+}
+
+int study_next_blocks(struct study_engine *engine, const struct study_seen *seen, size_t count, struct study_step *ret,
+		      struct err *err)
+{
+	size_t configs = engine->matrix->count;
+	int *runs = ARENA_ARRAY(engine->arena, configs, int), *all = ARENA_ARRAY(engine->arena, configs, int);
+	bool sure = true;
+	int blocks, r = 0;
+
+	for (size_t c = 0; c < configs; c++)
+		all[c] = (int)c;
+	count_runs(seen, count, runs);
+	blocks = whole_blocks(all, configs, runs);
+	for (size_t t = 0; t < engine->target_count && blocks > 0 && r == 0 && sure; t++) {
+		int best;
+
+		r = judge(engine, t, seen, count, blocks, &best, &sure, err);
+		if (t == 0)
+			ret->incumbent = best;
+	}
+	if (r < 0)
+		return r;
+	bool begun = false;
+
+	for (size_t c = 0; c < configs; c++)
+		begun = begun || runs[c] > blocks;
+	/* A block that was begun is finished: half of one would favour those that came first. */
+	if (blocks > 0 && !begun && (sure || blocks >= (int)engine->matrix->study->runs_most)) {
+		ret->what = sure ? STUDY_DONE : STUDY_SPENT;
+		return 0;
+	}
+	next_of_block(engine, blocks, all, configs, runs, ret);
+	return 0;
+}
+
+int study_answer_blocks(struct study_engine *engine, size_t target, const struct study_seen *seen, size_t count,
+			struct study_answer *ret, struct err *err)
+{
+	size_t configs = engine->matrix->count;
+	int *runs = ARENA_ARRAY(engine->arena, configs, int), *all = ARENA_ARRAY(engine->arena, configs, int);
+	int blocks;
+
+	for (size_t c = 0; c < configs; c++)
+		all[c] = (int)c;
+	count_runs(seen, count, runs);
+	blocks = whole_blocks(all, configs, runs);
+	if (!blocks)
+		return err_set(err, ENODATA, engine->matrix->study->file,
+			       "no block of all configurations is whole yet");
+	return judge(engine, target, seen, count, blocks, &ret->incumbent, &ret->sure, err);
+}
+
+/* ---- each lever alone and left out ---- */
+
+/* The 2k + 2 configurations that are allowed, without repetition (k = 1 has but two). */
+static size_t lever_configs(struct study_engine *engine, int *ret)
+{
+	const struct study *study = engine->matrix->study;
+	size_t levels[STUDY_MOST_FACTORS], count = 0;
+
+	for (size_t n = 0; n < 2 * study->factor_count + 2; n++) {
+		ptrdiff_t config;
+		bool there = false;
+
+		for (size_t f = 0; f < study->factor_count; f++) {
+			bool is_on = n >= study->factor_count + 1; /* all but one, or all */
+
+			if (n % (study->factor_count + 1) == f + 1)
+				is_on = !is_on;
+			levels[f] = is_on ? 1 - study->baseline[f] : study->baseline[f];
+		}
+		config = study_find_config(engine->matrix, levels);
+		for (size_t i = 0; i < count && !there; i++)
+			there = ret[i] == config;
+		if (config >= 0 && !there)
+			ret[count++] = (int)config;
+	}
+	return count;
+}
+
+int study_next_levers(struct study_engine *engine, const struct study_seen *seen, size_t count, struct study_step *ret,
+		      struct err *err)
+{
+	int *runs = ARENA_ARRAY(engine->arena, engine->matrix->count, int);
+	int configs[2 * STUDY_MOST_FACTORS + 2];
+	size_t config_count = lever_configs(engine, configs);
+	int blocks;
+
+	(void)err;
+	count_runs(seen, count, runs);
+	blocks = whole_blocks(configs, config_count, runs);
+	if (blocks >= (int)engine->matrix->study->runs_least) {
+		ret->what = STUDY_DONE;
+		return 0;
+	}
+	next_of_block(engine, blocks, configs, config_count, runs, ret);
+	return 0;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns bringing a machine from one configuration of a study to another. */
+#include "study_host.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "text.h"
+
+extern char **environ;
+
+void study_host_begin(struct study_host *host)
+{
+	host->config = -1;
+	host->change = 0;
+	host->hooked = ARENA_ARRAY(host->arena, host->matrix->study->factor_count + 1, size_t);
+}
+
+size_t study_host_asks(struct arena *arena, const struct study_matrix *matrix, size_t config, struct knob_ask **ret)
+{
+	const struct study *study = matrix->study;
+	const size_t *levels = study_levels(matrix, config);
+	struct knob_ask *asks;
+	size_t count = 0;
+
+	for (size_t f = 0; f < study->factor_count; f++)
+		count += study->factors[f].levels[levels[f]].ask_count;
+	asks = ARENA_ARRAY(arena, count + 1, struct knob_ask);
+	count = 0;
+	for (size_t f = 0; f < study->factor_count; f++) {
+		const struct study_level *level = &study->factors[f].levels[levels[f]];
+
+		for (size_t i = 0; i < level->ask_count; i++)
+			asks[count++] = level->asks[i];
+	}
+	*ret = asks;
+	return count;
+}
+
+/* The environment with one variable more. */
+static const char *const *with_work(struct arena *arena, const char *work)
+{
+	const char **environment;
+	size_t count = 0;
+
+	while (environ[count])
+		count++;
+	environment = ARENA_ARRAY(arena, count + 2, const char *);
+	for (size_t i = 0; i < count; i++)
+		environment[i] = arena_strdup(arena, environ[i]);
+	environment[count] = arena_printf(arena, "HVTUNE_WORK=%s", work);
+	return environment;
+}
+
+struct bench_command study_command(struct arena *arena, const struct study_command *command, const char *directory,
+				   const char *work, double timeout_s)
+{
+	return (struct bench_command){.argv = command->shell ? bench_shell_argv(arena, "/bin/sh", command->words[0])
+							     : command->words,
+				      .cwd = directory,
+				      .environment = work ? with_work(arena, work) : NULL,
+				      .timeout_ns = (int64_t)(timeout_s * 1e9)};
+}
+
+static bool stop(void *data)
+{
+	const struct study_host *host = data;
+
+	return host->bench && bench_signals_came(&host->bench->signals);
+}
+
+/* ---- hooks ---- */
+
+static int run_hook(struct study_host *host, const struct study_command *hook, const char *what, struct err *err)
+{
+	const struct bench_command command = study_command(host->arena, hook, NULL, NULL, 0);
+	CLEANUP(bench_outcome_clear) struct bench_outcome outcome = {0};
+	int r;
+
+	if (!hook->line)
+		return 0;
+	if (!host->leaving)
+		return bench_hook(host->bench, &command, what, err);
+	r = bench_spawn(&command, NULL, &outcome, err);
+	if (r == 0 && outcome.exit_code != 0)
+		r = err_set(err, EPROTO, what, "this command failed with exit code %d", outcome.exit_code);
+	return r;
+}
+
+static const char *level_words(struct study_host *host, size_t factor, size_t level, const char *hook)
+{
+	const struct study_factor *of = &host->matrix->study->factors[factor];
+
+	return arena_printf(host->arena, "%s=%s (%s)", of->name, of->levels[level].name, hook);
+}
+
+/* Take back the hooks of levels that `levels` (NULL: none) does not have. */
+static int undo_hooks(struct study_host *host, const size_t *levels, struct err *err)
+{
+	const struct study *study = host->matrix->study;
+	int worst = 0;
+
+	for (size_t f = study->factor_count; f-- > 0;) {
+		size_t level = host->hooked[f] - 1;
+		struct err fault = {0};
+
+		if (!host->hooked[f] || (levels && levels[f] == level))
+			continue;
+		/* What cannot be taken back does not keep the rest from being. */
+		int r =
+		    run_hook(host, &study->factors[f].levels[level].undo, level_words(host, f, level, "undo"), &fault);
+
+		host->hooked[f] = 0;
+		if (r < 0 && worst == 0) {
+			worst = r;
+			if (err)
+				*err = fault;
+		}
+	}
+	return worst;
+}
+
+static int run_hooks(struct study_host *host, const size_t *levels, struct err *err)
+{
+	const struct study *study = host->matrix->study;
+
+	for (size_t f = 0; f < study->factor_count; f++) {
+		const struct study_level *level = &study->factors[f].levels[levels[f]];
+
+		if (!level->run.line || host->hooked[f] == levels[f] + 1)
+			continue;
+		/* One that fails half way is taken back too. */
+		host->hooked[f] = levels[f] + 1;
+		int r = run_hook(host, &level->run, level_words(host, f, levels[f], "run"), err);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* ---- knobs ---- */
+
+static int undo_knobs(struct study_host *host, struct err *err)
+{
+	struct knob_report report = {0};
+	unsigned change = host->change;
+
+	if (!change)
+		return 0;
+	host->change = 0;
+	return knob_undo(host->machine, change, &report, err);
+}
+
+static int set_knobs(struct study_host *host, int config, struct err *err)
+{
+	const struct study *study = host->matrix->study;
+	const struct knob_apply_options options = {
+	    .what = arena_printf(host->arena, "study %s: %s", study->name,
+				 study_config_name(host->arena, host->matrix, (size_t)config)),
+	    .settle_ms = host->settle_ms,
+	    .stop = stop,
+	    .data = host};
+	struct knob_report report = {0};
+	struct knob_plan plan = {0};
+	struct knob_ask *asks;
+	size_t count = study_host_asks(host->arena, host->matrix, (size_t)config, &asks);
+	int r;
+
+	if (!count)
+		return 0;
+	r = knob_plan_make(host->machine, asks, count, &plan, err);
+	if (r == 0 && plan.points.count) {
+		r = knob_apply(host->machine, &plan, &options, &report, err);
+		if (r == 0)
+			host->change = report.id;
+	}
+	return r == -ECANCELED && report.interrupted ? -EINTR : r;
+}
+
+int study_host_enter(struct study_host *host, int config, struct err *err)
+{
+	const size_t *levels = study_levels(host->matrix, (size_t)config);
+	struct err fault = {0};
+	int r;
+
+	if (host->config == config)
+		return 0;
+	host->config = -1;
+	r = undo_hooks(host, levels, err);
+	if (r == 0)
+		r = undo_knobs(host, err);
+	if (r == 0)
+		r = set_knobs(host, config, err);
+	if (r == 0)
+		r = run_hooks(host, levels, err);
+	if (r < 0) {
+		(void)study_host_leave(host, &fault);
+		return r;
+	}
+	host->config = config;
+	host->switches++;
+	return 0;
+}
+
+int study_host_leave(struct study_host *host, struct err *err)
+{
+	struct err fault = {0};
+	int hooks, knobs;
+
+	host->leaving = true;
+	hooks = undo_hooks(host, NULL, err);
+	knobs = undo_knobs(host, &fault);
+	host->leaving = false;
+	host->config = -1;
+	if (hooks == 0 && knobs < 0 && err)
+		*err = fault;
+	return hooks < 0 ? hooks : knobs;
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns bringing a machine from one configuration of a study to another, and back: knobs through plan and journal, so
+ * that `hvtune undo` can put them back after any death, and the hooks of levels.
+ */
+#ifndef HVTUNE_STUDY_HOST_H
+#define HVTUNE_STUDY_HOST_H
+
+#include "bench.h"
+#include "knob_apply.h"
+#include "study_matrix.h"
+
+struct study_host {
+	struct arena *arena;
+	struct knob_machine *machine;
+	const struct study_matrix *matrix;
+	struct bench *bench; /* runs the hooks, and knows of signals */
+	unsigned settle_ms;  /* see knob_apply_options */
+	int config;	     /* that the machine is in; -1: none of the study */
+	unsigned change;     /* of the journal, that is in force for it; 0: none */
+	size_t *hooked;	     /* by factor: 1 + the level whose hook has run; 0: none */
+	unsigned switches;
+	bool leaving; /* no signal keeps the way back from being gone */
+};
+
+void study_host_begin(struct study_host *host);
+
+/*
+ * Bring the machine to a configuration; nothing is done when it is in it. -EINTR: stopped by a signal, and everything
+ * is as it was before the study; other errors: it could not be set, and what was changed is put back.
+ */
+int study_host_enter(struct study_host *host, int config, struct err *err);
+
+/* Put everything back, as far as it can be; the first fault is told. */
+int study_host_leave(struct study_host *host, struct err *err);
+
+/* What has to be asked of the knobs for a configuration; `arena`'s array, its count is returned. */
+size_t study_host_asks(struct arena *arena, const struct study_matrix *matrix, size_t config, struct knob_ask **ret);
+
+/* A command of a study as bench starts it; with HVTUNE_WORK in its environment when `work` is not NULL. */
+struct bench_command study_command(struct arena *arena, const struct study_command *command, const char *directory,
+				   const char *work, double timeout_s);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns reading back what the sessions of a study measured. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "study_run_internal.h"
+#include "text.h"
+
+struct loading {
+	struct arena *arena;
+	const struct study_matrix *matrix;
+	const char **boots; /* ids in the order in which they were met */
+	size_t boot_count, boot_room;
+	struct study_seen *seen;
+	size_t count, room;
+};
+
+static int boot_number(struct loading *loading, const char *id)
+{
+	for (size_t i = 0; i < loading->boot_count; i++)
+		if (text_equal(loading->boots[i], id))
+			return (int)i;
+	if (loading->boot_count == loading->boot_room) {
+		size_t room = MAX_OF(2 * loading->boot_room, 16U);
+		const char **larger = ARENA_ARRAY(loading->arena, room, const char *);
+
+		if (loading->boot_count)
+			memcpy(larger, loading->boots, loading->boot_count * sizeof(*larger));
+		loading->boots = larger;
+		loading->boot_room = room;
+	}
+	loading->boots[loading->boot_count] = id ? id : "";
+	return (int)loading->boot_count++;
+}
+
+/* Which configuration and workload a configuration of the store is; false: none of this study file. */
+static bool find_subject(const struct loading *loading, const char *name, int *ret_config, size_t *ret_workload)
+{
+	for (size_t c = 0; c < loading->matrix->count; c++)
+		for (size_t w = 0; w < loading->matrix->study->workload_count; w++)
+			if (text_equal(name, study_subject_name(loading->arena, loading->matrix, c, w))) {
+				*ret_config = (int)c;
+				*ret_workload = w;
+				return true;
+			}
+	return false;
+}
+
+static enum study_purpose purpose_of(const char *word)
+{
+	enum study_purpose purpose = STUDY_WARM_UP;
+
+	for (size_t i = STUDY_WARM_UP; i <= STUDY_CONFIRM; i++)
+		if (text_equal(word, study_purposes[i]))
+			purpose = (enum study_purpose)i;
+	return purpose;
+}
+
+static double value_of(const struct store_whole *whole, const struct store_run *run, const char *name)
+{
+	const struct store_metric *metric = store_metric_named(whole, name);
+
+	return metric ? run->values[metric->id] : (double)NAN;
+}
+
+static double joules_of(const struct store_whole *whole, const struct store_run *run)
+{
+	for (size_t i = 0; i < STUDY_ENERGY_NAMES; i++) {
+		double joules = value_of(whole, run, study_energies[i]);
+
+		if (!isnan(joules))
+			return joules;
+	}
+	return (double)NAN;
+}
+
+static struct study_seen *next_seen(struct loading *loading)
+{
+	if (loading->count == loading->room) {
+		size_t room = MAX_OF(2 * loading->room, 64U);
+		struct study_seen *larger = ARENA_ARRAY(loading->arena, room, struct study_seen);
+
+		if (loading->count)
+			memcpy(larger, loading->seen, loading->count * sizeof(*larger));
+		loading->seen = larger;
+		loading->room = room;
+	}
+	return &loading->seen[loading->count++];
+}
+
+/* The runs of one block are one look at a configuration. */
+static void take_block(struct loading *loading, const struct store_whole *whole, int64_t block, const int *configs,
+		       const size_t *workloads)
+{
+	const struct study *study = loading->matrix->study;
+	struct study_seen *seen = NULL;
+	size_t done = 0;
+
+	for (size_t i = 0; i < whole->run_count; i++) {
+		const struct store_run *run = &whole->runs[i];
+		const struct study_workload *workload;
+
+		if (run->block != block || configs[run->configuration] < 0)
+			continue;
+		if (!seen) {
+			seen = next_seen(loading);
+			study_seen_begin(seen, configs[run->configuration], boot_number(loading, run->boot),
+					 purpose_of(run->purpose));
+		}
+		workload = &study->workloads[workloads[run->configuration]];
+		done++;
+		seen->valid = seen->valid && text_equal(run->state, "valid");
+		if (seen->valid)
+			study_seen_add(seen, study, workloads[run->configuration], (double)run->took_ns / 1e9,
+				       value_of(whole, run, study_metric_name(workload)), joules_of(whole, run));
+	}
+	if (!seen)
+		return;
+	/* One that was cut short counts as void. */
+	seen->valid = seen->valid && done == study->workload_count;
+	if (seen->valid)
+		study_seen_end(seen);
+}
+
+static void take_session(struct loading *loading, const struct store_whole *whole)
+{
+	int *configs = ARENA_ARRAY(loading->arena, whole->configuration_count + 1, int);
+	size_t *workloads = ARENA_ARRAY(loading->arena, whole->configuration_count + 1, size_t);
+
+	for (size_t i = 0; i < whole->configuration_count; i++)
+		if (!find_subject(loading, whole->configurations[i].name, &configs[i], &workloads[i]))
+			configs[i] = -1;
+	for (size_t i = 0; i < whole->block_count; i++)
+		take_block(loading, whole, whole->blocks[i].id, configs, workloads);
+}
+
+int study_load(struct arena *arena, struct store *store, const struct study_matrix *matrix, const char *uid,
+	       struct study_seen **ret, size_t *ret_count, struct err *err)
+{
+	struct loading loading = {.arena = arena, .matrix = matrix};
+	struct store_summary *sessions;
+	size_t count, found = 0;
+	int r = store_sessions(store, arena, &sessions, &count, err);
+
+	for (size_t i = 0; i < count && r == 0; i++) {
+		const struct store_session *session = &sessions[i].session;
+		struct store_whole whole;
+
+		if (!text_equal(session->uid, uid) && !text_equal(session->study, uid))
+			continue;
+		found++;
+		r = store_load(store, arena, session->id, &whole, err);
+		if (r == 0)
+			take_session(&loading, &whole);
+	}
+	if (r < 0)
+		return r;
+	if (!found)
+		return err_set(err, ENOENT, uid, "there is no such study in %s", store_name(store));
+	*ret = loading.seen;
+	*ret_count = loading.count;
+	return 0;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns the decision above the designs: targets, which design, confirmation on fresh data. */
+#include "study_engine.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "stat_sequential.h"
+
+/* Below that many configurations all are measured in blocks (methods 3.2). */
+enum { FEW_CONFIGS = 12, CONFIRM_BOOTS = 4 };
+
+static bool is_sought(const struct study *study, enum study_goal goal)
+{
+	for (size_t i = 0; i < study->objective_count; i++)
+		if (study->objectives[i].goal == goal && study->objectives[i].at_most == 0)
+			return true;
+	return false;
+}
+
+static void add_target(struct study_engine *engine, const char *name, enum study_goal first, enum study_goal second)
+{
+	struct study_target *target = &engine->targets[engine->target_count++];
+
+	target->name = name;
+	target->weight[first] += .5;
+	target->weight[second] += .5;
+}
+
+/* Time and energy both sought: the middle of them too, which is the knee of the two (methods 3.5). */
+static void find_targets(struct study_engine *engine)
+{
+	const struct study *study = engine->matrix->study;
+	bool time = is_sought(study, STUDY_TIME), energy = is_sought(study, STUDY_ENERGY);
+
+	if (time)
+		add_target(engine, "time", STUDY_TIME, STUDY_TIME);
+	if (energy)
+		add_target(engine, "energy", STUDY_ENERGY, STUDY_ENERGY);
+	if (time && energy)
+		add_target(engine, "time and energy", STUDY_TIME, STUDY_ENERGY);
+	else if (is_sought(study, STUDY_LOAD_WATTS))
+		add_target(engine, "watts under load", STUDY_LOAD_WATTS, STUDY_LOAD_WATTS);
+	/* Idle watts are of the settings alone; they are measured for the finalists (methods 3.5). */
+	if (!engine->target_count)
+		add_target(engine, "idle watts", STUDY_IDLE_WATTS, STUDY_IDLE_WATTS);
+}
+
+int study_engine_new(struct arena *arena, const struct study_matrix *matrix, struct study_engine **ret, struct err *err)
+{
+	const struct study *study = matrix->study;
+	struct study_engine *engine = ARENA_NEW(arena, struct study_engine);
+
+	engine->arena = arena;
+	engine->matrix = matrix;
+	engine->design = study->design;
+	engine->run_minutes = 1;
+	if (engine->design == STUDY_AUTO)
+		engine->design = matrix->count < FEW_CONFIGS ? STUDY_FULL : STUDY_RACE;
+	find_targets(engine);
+	for (size_t i = 0; engine->design == STUDY_ONE_BY_ONE && i < study->factor_count; i++)
+		if (study->factors[i].level_count != 2)
+			return err_set_at(err, EINVAL, study->file, study->factors[i].line, 0,
+					  "design one-by-one takes factors of two levels; \"%s\" has %zu",
+					  study->factors[i].name, study->factors[i].level_count);
+	if (matrix->count < 2)
+		return err_set(err, EINVAL, study->file, "\"never\" leaves less than two configurations");
+	if (engine->design == STUDY_RACE)
+		study_race_prepare(engine);
+	*ret = engine;
+	return 0;
+}
+
+void study_engine_free(struct study_engine **engine)
+{
+	for (size_t i = 0; *engine && i < (*engine)->target_count; i++)
+		stat_model_free(&(*engine)->models[i]);
+	*engine = NULL;
+}
+
+enum study_design study_engine_design(const struct study_engine *engine)
+{
+	return engine->design;
+}
+
+size_t study_engine_targets(const struct study_engine *engine, const struct study_target **ret)
+{
+	*ret = engine->targets;
+	return engine->target_count;
+}
+
+double study_log(const struct study_target *target, const struct study_seen *seen)
+{
+	double sum = 0;
+
+	for (size_t goal = 0; goal < STUDY_GOALS; goal++)
+		if (target->weight[goal] > 0)
+			sum += target->weight[goal] * log(seen->value[goal]);
+	return sum;
+}
+
+/* Valid runs of a purpose, which have all that is sought. */
+static size_t pick(const struct study_engine *engine, const struct study_seen *seen, size_t count,
+		   enum study_purpose purpose, struct study_seen **ret)
+{
+	struct study_seen *picked = ARENA_ARRAY(engine->arena, count + 1, struct study_seen);
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		bool whole = seen[i].valid && seen[i].purpose == purpose;
+
+		for (size_t t = 0; t < engine->target_count && whole; t++)
+			whole = isfinite(study_log(&engine->targets[t], &seen[i]));
+		if (whole)
+			picked[n++] = seen[i];
+	}
+	*ret = picked;
+	return n;
+}
+
+/* Runs that were meant to count and have no value of a target: the meter that is sought is not there. */
+static int check_values(const struct study_engine *engine, const struct study_seen *seen, size_t count, struct err *err)
+{
+	for (size_t t = 0; t < engine->target_count; t++) {
+		size_t without = 0, with = 0;
+
+		for (size_t i = 0; i < count; i++) {
+			if (!seen[i].valid)
+				continue;
+			if (isfinite(study_log(&engine->targets[t], &seen[i])))
+				with++;
+			else
+				without++;
+		}
+		if (without && !with)
+			return err_set(err, ENODATA, engine->matrix->study->file,
+				       "\"%s\" is sought, and is not measurable here", engine->targets[t].name);
+	}
+	return 0;
+}
+
+static void find_minutes(struct study_engine *engine, const struct study_seen *seen, size_t count)
+{
+	double sum = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (seen[i].valid && seen[i].minutes > 0) {
+			sum += seen[i].minutes;
+			n++;
+		}
+	if (n)
+		engine->run_minutes = sum / (double)n;
+}
+
+/* ---- confirmation ---- */
+
+/* d = ln(incumbent / baseline) of each pair of fresh runs, in order. Returns the number of pairs. */
+static int confirm_pairs(const struct study_engine *engine, size_t target, const struct study_seen *fresh, size_t count,
+			 int incumbent, double *ret)
+{
+	int baseline = (int)engine->matrix->baseline, pairs = 0;
+	size_t a = 0, b = 0;
+
+	for (;;) {
+		while (a < count && fresh[a].config != incumbent)
+			a++;
+		while (b < count && fresh[b].config != baseline)
+			b++;
+		if (a == count || b == count)
+			return pairs;
+		ret[pairs++] =
+		    study_log(&engine->targets[target], &fresh[a++]) - study_log(&engine->targets[target], &fresh[b++]);
+	}
+}
+
+static bool needs_boot(const struct study_engine *engine, int incumbent)
+{
+	return study_switch_cost(engine->matrix, engine->matrix->baseline, (size_t)incumbent) >= STUDY_HOST_BOOT;
+}
+
+static int confirm_plan(const struct study_engine *engine, int incumbent, struct stat_sequential *ret, struct err *err)
+{
+	int most = (int)MIN_OF(MAX_OF(engine->matrix->study->runs_most, 8U), 60U);
+
+	if (needs_boot(engine, incumbent))
+		return stat_sequential_plan(CONFIRM_BOOTS, CONFIRM_BOOTS, engine->matrix->study->within, ret, err);
+	return stat_sequential_plan(STAT_BLOCKS_FIRST, most, engine->matrix->study->within, ret, err);
+}
+
+int study_confirmed(const struct study_engine *engine, size_t target, const struct study_seen *seen, size_t count,
+		    int incumbent, struct stat_compare *ret, struct err *err)
+{
+	double *d = ARENA_ARRAY(engine->arena, count + 1, double);
+	struct study_seen *fresh;
+	struct stat_sequential plan;
+	enum stat_stop stop;
+	int pairs, r;
+
+	count = pick(engine, seen, count, STUDY_CONFIRM, &fresh);
+	pairs = confirm_pairs(engine, target, fresh, count, incumbent, d);
+	r = confirm_plan(engine, incumbent, &plan, err);
+	if (r < 0)
+		return r;
+	if (pairs < plan.first)
+		return err_set(err, ENODATA, engine->matrix->study->file, "%d of %d pairs were measured again", pairs,
+			       plan.first);
+	return stat_sequential_look(&plan, d, pairs, &stop, ret, err);
+}
+
+/* The winner against the baseline in pairs, until it is decided; STUDY_DONE when it is, or there is nothing to confirm.
+ */
+static int next_confirm(struct study_engine *engine, const struct study_seen *seen, size_t count, int incumbent,
+			struct study_step *ret, struct err *err)
+{
+	int baseline = (int)engine->matrix->baseline, order[2], pairs, r;
+	struct study_seen *fresh;
+	struct stat_sequential plan;
+	struct stat_compare compare;
+	enum stat_stop stop = STAT_STOP_MORE;
+
+	if (incumbent < 0 || incumbent == baseline)
+		return 0;
+	count = pick(engine, seen, count, STUDY_CONFIRM, &fresh);
+	/* Of two that are as good either may come first in another boot; the one that was begun is gone on with. */
+	for (size_t i = 0; i < count; i++)
+		if (fresh[i].config != baseline)
+			incumbent = ret->incumbent = fresh[i].config;
+	double *d = ARENA_ARRAY(engine->arena, count + 1, double);
+
+	pairs = confirm_pairs(engine, 0, fresh, count, incumbent, d);
+	r = confirm_plan(engine, incumbent, &plan, err);
+	if (r == 0 && pairs >= plan.first)
+		r = stat_sequential_look(&plan, d, pairs, &stop, &compare, err);
+	if (r < 0 || stop != STAT_STOP_MORE)
+		return r;
+	stat_block_order(engine->matrix->study->seed + 1, pairs, 2, order);
+	const int both[] = {incumbent, baseline};
+	size_t have[2] = {0};
+
+	for (size_t i = 0; i < count; i++)
+		for (int j = 0; j < 2; j++)
+			have[j] += fresh[i].config == both[j];
+	/* The one that stands first in this pair, unless it is there already. */
+	int first = order[0];
+
+	if ((int)have[first] > pairs)
+		first = 1 - first;
+	ret->what = STUDY_RUN;
+	ret->purpose = STUDY_CONFIRM;
+	ret->config = both[first];
+	ret->runs = 1;
+	ret->words = arena_printf(engine->arena, "confirming, pair %d", pairs + 1);
+	return 0;
+}
+
+int study_next(struct study_engine *engine, const struct study_seen *seen, size_t count, int config, int boot,
+	       struct study_step *ret, struct err *err)
+{
+	struct study_step step = {.what = STUDY_DONE, .purpose = STUDY_CHOOSE, .incumbent = -1, .words = ""};
+	struct study_seen *chosen;
+	size_t n = pick(engine, seen, count, STUDY_CHOOSE, &chosen);
+	int r = check_values(engine, seen, count, err);
+
+	if (r < 0)
+		return r;
+	find_minutes(engine, seen, count);
+	if (engine->design == STUDY_RACE)
+		r = study_next_race(engine, chosen, n, config, boot, &step, err);
+	else if (engine->design == STUDY_ONE_BY_ONE)
+		r = study_next_levers(engine, chosen, n, &step, err);
+	else
+		r = study_next_blocks(engine, chosen, n, &step, err);
+	if (r == 0 && step.what != STUDY_RUN && engine->matrix->study->confirm && engine->design != STUDY_ONE_BY_ONE) {
+		enum study_what what = step.what;
+
+		r = next_confirm(engine, seen, count, step.incumbent, &step, err);
+		if (step.what == what)
+			step.purpose = STUDY_CHOOSE;
+	}
+	if (r == 0)
+		*ret = step;
+	return r;
+}
+
+int study_answer(struct study_engine *engine, size_t target, const struct study_seen *seen, size_t count,
+		 struct study_answer *ret, struct err *err)
+{
+	struct study_answer answer = {.incumbent = -1, .bad = NAN, .regret_mean = NAN, .regret_95 = NAN};
+	struct study_seen *chosen;
+	size_t n = pick(engine, seen, count, STUDY_CHOOSE, &chosen);
+	int r;
+
+	if (!n)
+		return err_set(err, ENODATA, engine->matrix->study->file, "nothing was measured yet");
+	r = engine->design == STUDY_RACE ? study_answer_race(engine, target, chosen, n, &answer, err)
+					 : study_answer_blocks(engine, target, chosen, n, &answer, err);
+	if (r == 0)
+		*ret = answer;
+	return r;
+}

@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns carrying out a study on a machine. */
+#include "study_run.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "study_run_internal.h"
+#include "text.h"
+
+/* A configuration that gives that many void runs one after the other cannot be measured here. */
+enum { MOST_VOID = 4 };
+
+/* Enters a configuration for bench; one for each subject. */
+struct entry {
+	struct study_host *host;
+	int config;
+};
+
+struct running {
+	const struct study_setup *setup;
+	const struct study *study;
+	struct arena *arena;
+	struct study_outcome *outcome;
+	struct bench *bench;
+	struct study_host host;
+	struct bench_command *commands, *prepares, *cleanups; /* by workload */
+	struct bench_reader *readers;			      /* by workload */
+	int *subjects;					      /* [config][workload]: 1 + number at bench; 0: not yet */
+	size_t room;					      /* of outcome->seen */
+	double spent_before_s;
+	int64_t began_ns;
+	int boot;
+	bool warm;	 /* a run was made since the last boot or restart */
+	size_t void_row; /* void runs of one configuration in a row */
+	const char *work;
+};
+
+const char *const study_purposes[] = {
+    [STUDY_WARM_UP] = "warmup", [STUDY_CHOOSE] = "measure", [STUDY_CONFIRM] = "confirm"};
+
+static int enter(void *data, struct err *err)
+{
+	const struct entry *entry = data;
+
+	return study_host_enter(entry->host, entry->config, err);
+}
+
+/* ---- names in the store ---- */
+
+const char *study_subject_name(struct arena *arena, const struct study_matrix *matrix, size_t config, size_t workload)
+{
+	const char *name = study_config_name(arena, matrix, config);
+
+	return matrix->study->workload_count == 1
+		   ? name
+		   : arena_printf(arena, "%s: %s", matrix->study->workloads[workload].name, name);
+}
+
+static const char *settings_json(struct arena *arena, const struct study_matrix *matrix, size_t config)
+{
+	const struct study *study = matrix->study;
+	const size_t *levels = study_levels(matrix, config);
+	json_t *json = json_object();
+
+	for (size_t f = 0; f < study->factor_count; f++) {
+		const struct study_level *level = &study->factors[f].levels[levels[f]];
+
+		for (size_t i = 0; i < level->ask_count; i++) {
+			const struct knob_ask *ask = &level->asks[i];
+
+			json_object_set_new(
+			    json, ask->where ? arena_printf(arena, "%s@%s", ask->name, ask->where) : ask->name,
+			    json_string(ask->value));
+		}
+		if (!level->ask_count)
+			json_object_set_new(json, study->factors[f].name, json_string(level->name));
+	}
+	char *text = json_dumps(json, JSON_COMPACT | JSON_ENSURE_ASCII);
+	const char *copy = arena_strdup(arena, text ? text : "{}");
+
+	free(text);
+	json_decref(json);
+	return copy;
+}
+
+/* ---- workloads ---- */
+
+const char *study_metric_name(const struct study_workload *workload)
+{
+	return workload->metric.kind == STUDY_WALL ? BENCH_WALL : workload->name;
+}
+
+static int prepare_workload(struct running *running, size_t at, struct err *err)
+{
+	const struct study_workload *workload = &running->study->workloads[at];
+	struct bench_reader *reader = &running->readers[at];
+	struct arena *arena = running->arena;
+
+	running->commands[at] =
+	    study_command(arena, &workload->run, workload->directory, running->work, workload->timeout_s);
+	/* A void run's last words say why. */
+	running->commands[at].output = BENCH_OUTPUT_CAPTURE;
+	if (workload->prepare.line)
+		running->prepares[at] = study_command(arena, &workload->prepare, workload->directory, running->work, 0);
+	if (workload->cleanup.line)
+		running->cleanups[at] = study_command(arena, &workload->cleanup, workload->directory, running->work, 0);
+	reader->metric = (struct bench_metric){
+	    .name = study_metric_name(workload),
+	    .unit = workload->metric.unit,
+	    .source = arena_printf(arena, "output: %s", workload->metric.pattern ? workload->metric.pattern : ""),
+	    .better = workload->metric.more_is_better ? BENCH_MORE : BENCH_LESS};
+	reader->pattern = workload->metric.pattern;
+	if (workload->metric.kind == STUDY_JSON)
+		reader->kind = BENCH_JSON;
+	else if (workload->metric.kind == STUDY_REGEX)
+		reader->kind = BENCH_REGEX;
+	if (workload->on)
+		return err_set_at(err, ENOTSUP, running->study->file, workload->line, 0,
+				  "workload \"%s\" runs in a VM; studies only measure the host yet", workload->name);
+	return 0;
+}
+
+/* Inputs are made before anything is changed, in a directory that goes with the study. */
+static int make_ready(struct running *running, struct err *err)
+{
+	const struct study *study = running->study;
+	const char *const make[] = {"mkdir", "-p", "-m", "700", "--", running->work, NULL};
+	const struct bench_command command = {.argv = make};
+	int r = bench_hook(running->bench, &command, "the directory of the study", err);
+
+	running->commands = ARENA_ARRAY(running->arena, study->workload_count, struct bench_command);
+	running->prepares = ARENA_ARRAY(running->arena, study->workload_count, struct bench_command);
+	running->cleanups = ARENA_ARRAY(running->arena, study->workload_count, struct bench_command);
+	running->readers = ARENA_ARRAY(running->arena, study->workload_count, struct bench_reader);
+	for (size_t i = 0; i < study->workload_count && r == 0; i++) {
+		const struct study_workload *workload = &study->workloads[i];
+
+		r = prepare_workload(running, i, err);
+		if (r == 0 && workload->setup.line) {
+			const struct bench_command setup =
+			    study_command(running->arena, &workload->setup, workload->directory, running->work, 0);
+
+			r = bench_hook(running->bench, &setup,
+				       arena_printf(running->arena, "setup of %s", workload->name), err);
+		}
+	}
+	return r;
+}
+
+static int subject_of(struct running *running, int config, size_t workload, int *ret, struct err *err)
+{
+	int *known = &running->subjects[(size_t)config * running->study->workload_count + workload];
+	struct entry *entry;
+	int number, r;
+
+	if (*known) {
+		*ret = *known - 1;
+		return 0;
+	}
+	entry = ARENA_NEW(running->arena, struct entry);
+	*entry = (struct entry){.host = &running->host, .config = config};
+	const struct study_workload *of = &running->study->workloads[workload];
+	const struct bench_subject subject = {
+	    .name = study_subject_name(running->arena, running->setup->matrix, (size_t)config, workload),
+	    .command = running->commands[workload],
+	    .prepare = of->prepare.line ? &running->prepares[workload] : NULL,
+	    .conclude = of->cleanup.line ? &running->cleanups[workload] : NULL,
+	    .settings = settings_json(running->arena, running->setup->matrix, (size_t)config),
+	    .readers = of->metric.kind == STUDY_WALL ? NULL : &running->readers[workload],
+	    .reader_count = of->metric.kind == STUDY_WALL ? 0 : 1,
+	    .enter = enter,
+	    .data = entry};
+
+	r = bench_add(running->bench, &subject, &number, err);
+	if (r < 0)
+		return r;
+	*known = number + 1;
+	*ret = number;
+	return 0;
+}
+
+/* ---- one look at a configuration: every workload once ---- */
+
+void study_seen_begin(struct study_seen *seen, int config, int boot, enum study_purpose purpose)
+{
+	*seen = (struct study_seen){.config = config, .boot = boot, .purpose = purpose, .valid = true};
+	for (size_t goal = 0; goal < STUDY_GOALS; goal++)
+		seen->value[goal] = NAN;
+}
+
+static double add(double sum, double more)
+{
+	return isnan(sum) ? more : sum + more;
+}
+
+void study_seen_add(struct study_seen *seen, const struct study *study, size_t workload, double wall_s, double value,
+		    double joules)
+{
+	const struct study_workload *of = &study->workloads[workload];
+	double weights = 0;
+
+	for (size_t i = 0; i < study->workload_count; i++)
+		weights += study->workloads[i].weight;
+	if (of->metric.more_is_better)
+		value = 1 / value;
+	/* The sum of the weighted logs, made a geometric mean by study_seen_end(). */
+	seen->value[STUDY_TIME] = add(seen->value[STUDY_TIME], of->weight / weights * log(value));
+	seen->value[STUDY_ENERGY] = add(seen->value[STUDY_ENERGY], joules);
+	seen->minutes += wall_s / 60;
+}
+
+void study_seen_end(struct study_seen *seen)
+{
+	seen->value[STUDY_TIME] = exp(seen->value[STUDY_TIME]);
+	seen->value[STUDY_LOAD_WATTS] = seen->value[STUDY_ENERGY] / (seen->minutes * 60);
+	if (!isfinite(seen->value[STUDY_TIME]) || seen->value[STUDY_TIME] <= 0)
+		seen->valid = false;
+}
+
+static double value_at(const struct bench *bench, const struct bench_run *run, const char *metric)
+{
+	int at = bench_values_find(&bench->values, metric);
+
+	return at >= 0 && (size_t)at < run->value_count ? run->values[at] : (double)NAN;
+}
+
+static void keep_seen(struct running *running, const struct study_seen *seen)
+{
+	struct study_outcome *outcome = running->outcome;
+
+	if (outcome->count == running->room) {
+		size_t room = MAX_OF(2 * running->room, 64U);
+		struct study_seen *larger = ARENA_ARRAY(running->arena, room, struct study_seen);
+
+		if (outcome->count)
+			memcpy(larger, outcome->seen, outcome->count * sizeof(*larger));
+		outcome->seen = larger;
+		running->room = room;
+	}
+	outcome->seen[outcome->count++] = *seen;
+	outcome->void_count += !seen->valid;
+}
+
+static int look_once(struct running *running, int config, enum study_purpose purpose, const char **ret_why,
+		     struct err *err)
+{
+	const struct study *study = running->study;
+	int *order = ARENA_ARRAY(running->arena, study->workload_count, int);
+	int *subjects = ARENA_ARRAY(running->arena, study->workload_count, int);
+	struct study_seen seen;
+	int64_t block;
+	int r = 0;
+
+	study_seen_begin(&seen, config, running->boot, purpose);
+	stat_block_order(study->seed + 17, (int)running->outcome->count, (int)study->workload_count, order);
+	for (size_t i = 0; i < study->workload_count && r == 0; i++)
+		r = subject_of(running, config, (size_t)order[i], &subjects[i], err);
+	if (r == 0)
+		r = bench_block(running->bench, study_purposes[purpose], subjects, study->workload_count, &block, err);
+	for (size_t i = 0; i < study->workload_count && r == 0 && seen.valid; i++) {
+		const struct study_workload *workload = &study->workloads[order[i]];
+		const struct bench_run *run;
+
+		r = bench_measure(running->bench, subjects[i], study_purposes[purpose], block, &run, err);
+		if (r < 0)
+			break;
+		seen.valid = run->valid;
+		*ret_why = run->why ? arena_printf(running->arena, "%s: %s", workload->name, run->why) : NULL;
+		if (run->valid)
+			study_seen_add(&seen, study, (size_t)order[i], value_at(running->bench, run, BENCH_WALL),
+				       value_at(running->bench, run, study_metric_name(workload)),
+				       study_joules(running->bench, run));
+	}
+	if (r < 0)
+		return r;
+	if (seen.valid)
+		study_seen_end(&seen);
+	keep_seen(running, &seen);
+	running->warm = true;
+	return 0;
+}
+
+/* Energy of the machine as far out as it is measured: the wall knows more than the sockets. */
+double study_joules(const struct bench *bench, const struct bench_run *run)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(study_energies); i++) {
+		double joules = value_at(bench, run, study_energies[i]);
+
+		if (!isnan(joules))
+			return joules;
+	}
+	return (double)NAN;
+}
+
+const char *const study_energies[STUDY_ENERGY_NAMES] = {"wall energy", "board energy", "package energy"};
+
+/* ---- the loop ---- */
+
+static double spent(const struct running *running)
+{
+	return running->spent_before_s + (double)(bench_now_ns() - running->began_ns) / 1e9;
+}
+
+static void tell(const struct running *running, const struct study_step *step)
+{
+	const struct study_progress progress = {
+	    .step = step,
+	    .config = study_config_name(running->arena, running->setup->matrix, (size_t)step->config),
+	    .runs = running->outcome->count,
+	    .spent_s = spent(running)};
+
+	if (running->setup->tell)
+		running->setup->tell(running->setup->data, &progress);
+}
+
+static int perform(struct running *running, const struct study_step *step, struct err *err)
+{
+	const char *why = NULL;
+	bool restarts = running->host.config >= 0 && running->host.config != step->config &&
+			study_switch_cost(running->setup->matrix, (size_t)running->host.config, (size_t)step->config) >=
+			    STUDY_VM_RESTART;
+	int r = 0;
+
+	tell(running, step);
+	if (restarts)
+		running->warm = false;
+	if (!running->warm)
+		r = look_once(running, step->config, STUDY_WARM_UP, &why, err);
+	for (int i = 0; i < step->runs && r == 0; i++) {
+		r = look_once(running, step->config, step->purpose, &why, err);
+		if (r == 0)
+			running->void_row =
+			    running->outcome->seen[running->outcome->count - 1].valid ? 0 : running->void_row + 1;
+	}
+	if (r == 0 && running->void_row >= MOST_VOID)
+		return err_set(err, EPROTO, running->study->name, "%d runs in a row are void, the last of %s: %s",
+			       MOST_VOID,
+			       study_config_name(running->arena, running->setup->matrix, (size_t)step->config),
+			       why ? why : "no value");
+	return r;
+}
+
+static int loop(struct running *running, struct err *err)
+{
+	struct study_outcome *outcome = running->outcome;
+	struct study_step step;
+
+	for (;;) {
+		int r = study_next(outcome->engine, outcome->seen, outcome->count, running->host.config, running->boot,
+				   &step, err);
+
+		if (r < 0)
+			return r;
+		outcome->what = step.what;
+		outcome->incumbent = step.incumbent;
+		if (step.what != STUDY_RUN)
+			return 0;
+		if (running->study->budget_s > 0 && spent(running) >= running->study->budget_s) {
+			outcome->why = "the budget is spent";
+			return 0;
+		}
+		r = perform(running, &step, err);
+		if (r < 0)
+			return r;
+	}
+}
+
+static const char *make_uid(struct arena *arena)
+{
+	unsigned char bytes[16] = {0};
+	const char *text = "";
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		for (size_t i = 0; i < sizeof(bytes); i++)
+			bytes[i] = (unsigned char)(bench_now_ns() >> (4 * i));
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		text = arena_printf(arena, "%s%02x", text, bytes[i]);
+	return text;
+}
+
+static const char *method_json(struct running *running)
+{
+	json_t *json = json_pack(
+	    "{s:s, s:s, s:s, s:I, s:f, s:f}", "study", running->study->name, "file", running->setup->text, "design",
+	    study_design_name(study_engine_design(running->outcome->engine)), "seed", (json_int_t)running->study->seed,
+	    "within", running->study->within, "confidence", running->study->confidence);
+	char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
+	const char *copy = text ? arena_strdup(running->arena, text) : "{}";
+
+	free(text);
+	json_decref(json);
+	return copy;
+}
+
+static int begin(struct running *running, struct err *err)
+{
+	const struct study_setup *setup = running->setup;
+	struct study_outcome *outcome = running->outcome;
+	struct bench_setup bench = {.store = setup->store,
+				    .session = setup->session,
+				    .sys = setup->sys,
+				    .machine = setup->machine,
+				    .meters = setup->meters,
+				    .limits = {.load = setup->load_limit},
+				    .random_offset = true};
+	int r = 0;
+
+	outcome->uid = setup->resume ? setup->resume : make_uid(running->arena);
+	bench.session.kind = "study";
+	bench.session.name = running->study->name;
+	bench.session.uid = setup->resume ? NULL : outcome->uid;
+	bench.session.study = setup->resume;
+	bench.session.method = method_json(running);
+	if (setup->resume && setup->store)
+		r = study_load(running->arena, setup->store, setup->matrix, setup->resume, &outcome->seen,
+			       &outcome->count, err);
+	running->room = outcome->count;
+	for (size_t i = 0; i < outcome->count; i++) {
+		running->spent_before_s += outcome->seen[i].minutes * 60;
+		running->boot = MAX_OF(running->boot, outcome->seen[i].boot + 1);
+	}
+	if (r == 0)
+		r = bench_open(&bench, &running->bench, err);
+	if (r < 0)
+		return r;
+	outcome->session = running->bench->session;
+	outcome->energy = running->bench->energy ? arena_strdup(running->arena, running->bench->energy) : NULL;
+	running->host = (struct study_host){.arena = running->arena,
+					    .machine = setup->machine,
+					    .matrix = setup->matrix,
+					    .bench = running->bench,
+					    .settle_ms = setup->settle_ms};
+	study_host_begin(&running->host);
+	running->work = arena_printf(running->arena, "/var/tmp/hvtune-study-%.12s", outcome->uid);
+	return 0;
+}
+
+/* Everything back, the directory away, the session ended. `r` is what the study came to; returned. */
+static int finish(struct running *running, int r, struct err *err)
+{
+	struct study_outcome *outcome = running->outcome;
+	const char *const remove[] = {"rm", "-rf", "--", running->work, NULL};
+	const struct bench_command command = {.argv = remove};
+	struct err fault = {0}, ignored = {0};
+	int left = study_host_leave(&running->host, &fault);
+
+	outcome->switches = running->host.switches;
+	outcome->spent_s = (double)(bench_now_ns() - running->began_ns) / 1e9;
+	/* A signal that came is over: what follows belongs to coming to an end. */
+	running->bench->signals.stopped = false;
+	if (r != -EINTR)
+		(void)bench_hook(running->bench, &command, "the directory of the study", &ignored);
+	if (r == -EINTR) {
+		outcome->state = "stopped";
+		outcome->why = "stopped by the user";
+		r = 0;
+	} else {
+		outcome->state = r < 0 ? "failed" : "done";
+		if (r < 0)
+			outcome->why = err ? arena_strdup(running->arena, err->what) : "failed";
+	}
+	if (left < 0 && r == 0) {
+		r = left;
+		if (err)
+			*err = fault;
+	}
+	int closed = bench_close(running->bench, outcome->state, outcome->why, NULL, &ignored);
+
+	if (closed < 0 && r == 0) {
+		r = closed;
+		if (err)
+			*err = ignored;
+	}
+	return r;
+}
+
+int study_run(const struct study_setup *setup, struct study_outcome *ret, struct err *err)
+{
+	struct study_outcome *outcome = ret;
+	struct running running = {.setup = setup, .study = setup->matrix->study, .outcome = outcome};
+	int r;
+
+	*outcome = (struct study_outcome){.arena = arena_new(), .incumbent = -1, .state = "failed"};
+	running.arena = outcome->arena;
+	running.subjects = ARENA_ARRAY(running.arena, setup->matrix->count * running.study->workload_count, int);
+	running.began_ns = bench_now_ns();
+	r = study_engine_new(running.arena, setup->matrix, &outcome->engine, err);
+	if (r == 0)
+		r = begin(&running, err);
+	if (r < 0)
+		return r;
+	r = make_ready(&running, err);
+	if (r == 0)
+		r = loop(&running, err);
+	return finish(&running, r, err);
+}
+
+void study_outcome_clear(struct study_outcome *outcome)
+{
+	study_engine_free(&outcome->engine);
+	outcome->arena = arena_free(outcome->arena);
+}

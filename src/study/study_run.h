@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns carrying out a study on a machine: configurations are entered, workloads run, everything kept as it happens,
+ * until the decision (study_next.h) says that it is enough; and reading back what earlier sessions of a study measured.
+ */
+#ifndef HVTUNE_STUDY_RUN_H
+#define HVTUNE_STUDY_RUN_H
+
+#include "study_host.h"
+#include "study_next.h"
+
+struct study_progress {
+	const struct study_step *step;
+	const char *config; /* name of the configuration */
+	size_t runs;	    /* made so far, warm-up runs and void ones too */
+	double spent_s;
+};
+
+struct study_setup {
+	const struct study_matrix *matrix;
+	struct knob_machine *machine;
+	struct sys *sys;
+	struct store *store;
+	struct meter_set *meters;
+	struct store_session session; /* kind is set here; `command` and `host` are the caller's */
+	const char *text;	      /* of the study file, kept with the results */
+	const char *resume;	      /* uid of the study to go on with; NULL: a new one */
+	unsigned settle_ms;
+	double load_limit; /* see bench_limits */
+	void (*tell)(void *data, const struct study_progress *progress);
+	void *data;
+};
+
+struct study_outcome {
+	struct arena *arena;
+	const char *uid;	     /* of the study in the store */
+	int64_t session;	     /* number of the session in the store; 0: nothing is kept */
+	struct study_engine *engine; /* for study_answer(); freed by study_outcome_clear() */
+	struct study_seen *seen;
+	size_t count;
+	size_t void_count;
+	const char *state; /* "done", "stopped", "failed" */
+	const char *why;
+	enum study_what what; /* STUDY_RUN: it was ended before its end */
+	int incumbent;
+	double spent_s; /* of this part of it */
+	unsigned switches;
+	const char *energy; /* why no energy is measured, or NULL */
+};
+
+void study_outcome_clear(struct study_outcome *outcome);
+
+/*
+ * Run a study to its end, its budget, or a signal. Whatever happens, all that was changed is put back before it
+ * returns. 0 also when it was stopped: see outcome->state. Errors: what kept it from being run, with `ret` filled as
+ * far as it came; the machine is put back then too.
+ */
+int study_run(const struct study_setup *setup, struct study_outcome *ret, struct err *err);
+
+/* The runs of the study with that uid, of all its sessions; `ret_text` its file. In the arena. -ENOENT. */
+int study_load(struct arena *arena, struct store *store, const struct study_matrix *matrix, const char *uid,
+	       struct study_seen **ret, size_t *ret_count, struct err *err);
+
+#endif

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns the tests of what a study measures next: drawn hosts whose best is known are found out, blocks are whole, and
+ * the same runs give the same decision in another process.
+ */
+#include <errno.h>
+#include <math.h>
+
+#include "study_next.h"
+#include "text.h"
+#include "unit.h"
+
+enum { MOST = 1500 };
+
+struct world {
+	struct arena *arena;
+	struct study *study;
+	struct study_matrix matrix;
+	struct study_seen seen[MOST];
+	size_t count;
+	uint64_t chance;
+	double noise;
+	const double *effects; /* ln, by number of the level of each factor, one after the other */
+	int boots;
+};
+
+static void make(struct world *world, const char *text)
+{
+	struct study_mistakes mistakes = {0};
+
+	*world = (struct world){.arena = arena_new(), .chance = 42, .noise = .005};
+	if (study_read(world->arena, "s.yaml", text, strlen(text), &world->study, &mistakes) < 0)
+		fail_msg("line %u: %s", mistakes.items[0].line, mistakes.items[0].what);
+	study_matrix_make(world->arena, world->study, &world->matrix);
+}
+
+/* About normal, from the sum of twelve. */
+static double draw(struct world *world)
+{
+	double sum = 0;
+
+	for (int i = 0; i < 12; i++) {
+		world->chance = world->chance * 6364136223846793005u + 1442695040888963407u;
+		sum += (double)(world->chance >> 33) / (double)(1u << 31);
+	}
+	return sum - 6;
+}
+
+static double truth(const struct world *world, int config)
+{
+	const size_t *levels = study_levels(&world->matrix, (size_t)config);
+	size_t at = 0;
+	double sum = 0;
+
+	for (size_t f = 0; f < world->study->factor_count; f++) {
+		sum += world->effects[at + levels[f]];
+		at += world->study->factors[f].level_count;
+	}
+	return sum;
+}
+
+static void run(struct world *world, int config, enum study_purpose purpose)
+{
+	struct study_seen *seen = &world->seen[world->count++];
+
+	assert_true(world->count < MOST);
+	*seen = (struct study_seen){
+	    .config = config, .boot = world->boots, .purpose = purpose, .valid = true, .minutes = 1};
+	for (size_t goal = 0; goal < STUDY_GOALS; goal++)
+		seen->value[goal] = NAN;
+	seen->value[STUDY_TIME] = exp(4 + truth(world, config) + world->noise * draw(world));
+}
+
+/* To its end; `anew`: the decision is made by an engine that knows nothing but the runs, as after a reboot. */
+static struct study_step play(struct world *world, bool anew, struct study_engine **ret)
+{
+	struct study_engine *engine = NULL;
+	struct study_step step;
+	struct err err = {0};
+	int config = (int)world->matrix.baseline;
+
+	for (;;) {
+		if (!engine && study_engine_new(world->arena, &world->matrix, &engine, &err) < 0)
+			fail_msg("%s", err.what);
+		if (study_next(engine, world->seen, world->count, config, world->boots, &step, &err) < 0)
+			fail_msg("%s", err.what);
+		if (step.what != STUDY_RUN)
+			break;
+		if (study_switch_cost(&world->matrix, (size_t)config, (size_t)step.config) >= STUDY_HOST_BOOT) {
+			world->boots++;
+			run(world, step.config, STUDY_WARM_UP);
+		}
+		config = step.config;
+		for (int i = 0; i < step.runs; i++)
+			run(world, config, step.purpose);
+		if (anew)
+			study_engine_free(&engine);
+	}
+	if (ret)
+		*ret = engine;
+	else
+		study_engine_free(&engine);
+	return step;
+}
+
+#define FEW                                                                                                            \
+	"study: s\nworkloads: {w: make}\nruns: [5, 16]\nfactors:\n  a: {knob: thp, levels: [always, madvise, "         \
+	"never]}\n"                                                                                                    \
+	"  b: {knob: swappiness, levels: [1, 60]}\n"
+
+static void test_blocks(void **state)
+{
+	static const double effects[] = {.05, 0, -.04, 0, .03};
+	struct study_engine *engine;
+	struct study_answer answer;
+	struct stat_compare compare;
+	struct study_step step;
+	struct world world;
+	struct err err = {0};
+
+	(void)state;
+	make(&world, FEW);
+	world.effects = effects;
+	step = play(&world, false, &engine);
+	assert_int_equal(study_engine_design(engine), STUDY_FULL);
+	assert_int_equal(step.what, STUDY_DONE);
+	assert_string_equal(study_config_name(world.arena, &world.matrix, (size_t)step.incumbent), "a=never b=1");
+	/* Blocks are whole, and each configuration stands in each once. */
+	size_t chosen = 0;
+
+	for (size_t i = 0; i < world.count; i++) {
+		if (world.seen[i].purpose != STUDY_CHOOSE)
+			continue;
+		for (size_t j = chosen - chosen % 6; j < chosen; j++)
+			assert_true(world.seen[j].config != world.seen[i].config);
+		assert_int_equal(i, chosen++);
+	}
+	assert_int_equal(chosen % 6, 0);
+	assert_true(chosen >= 30);
+	assert_int_equal(study_answer(engine, 0, world.seen, world.count, &answer, &err), 0);
+	assert_true(answer.sure);
+	/* Fresh pairs confirm it: -9 % against the baseline, which is a=always b=1. */
+	assert_int_equal(study_confirmed(engine, 0, world.seen, world.count, step.incumbent, &compare, &err), 0);
+	assert_true(compare.ratio.low < exp(-.09) && exp(-.09) < compare.ratio.high);
+	assert_int_equal(compare.verdict, STAT_LOWER);
+	study_engine_free(&engine);
+	world.arena = arena_free(world.arena);
+}
+
+/* Nothing but noise: never a sure claim that another one is better than the baseline. */
+static void test_nothing(void **state)
+{
+	static const double effects[] = {0, 0, 0, 0, 0};
+	struct study_engine *engine;
+	struct stat_compare compare;
+	struct study_step step;
+	struct world world;
+	struct err err = {0};
+
+	(void)state;
+	make(&world, FEW);
+	world.effects = effects;
+	step = play(&world, false, &engine);
+	assert_int_equal(step.what, STUDY_DONE);
+	if (study_confirmed(engine, 0, world.seen, world.count, step.incumbent, &compare, &err) == 0)
+		assert_int_equal(compare.verdict, STAT_EQUIVALENT);
+	study_engine_free(&engine);
+	world.arena = arena_free(world.arena);
+}
+
+/* Too noisy for the runs that are allowed: that is said, not hidden. */
+static void test_spent(void **state)
+{
+	static const double effects[] = {.004, 0, -.004, 0, .003};
+	struct study_step step;
+	struct world world;
+
+	(void)state;
+	make(&world, FEW "confirm: no\n");
+	world.effects = effects;
+	world.noise = .2;
+	step = play(&world, false, NULL);
+	assert_int_equal(step.what, STUDY_SPENT);
+	assert_int_equal(world.count, 16 * 6);
+	world.arena = arena_free(world.arena);
+}
+
+/* An engine that is made anew for each decision, as after a boot or a kill, asks for the same runs. */
+static void test_resume(void **state)
+{
+	static const double effects[] = {.05, 0, -.04, 0, .03};
+	struct world one, two;
+
+	(void)state;
+	make(&one, FEW);
+	make(&two, FEW);
+	one.effects = two.effects = effects;
+	(void)play(&one, false, NULL);
+	(void)play(&two, true, NULL);
+	assert_int_equal(one.count, two.count);
+	for (size_t i = 0; i < one.count; i++)
+		assert_int_equal(one.seen[i].config, two.seen[i].config);
+	one.arena = arena_free(one.arena);
+	two.arena = arena_free(two.arena);
+}
+
+#define MANY                                                                                                           \
+	"study: s\nworkloads: {w: make}\nconfirm: no\nfactors:\n  a: {knob: thp, levels: [always, madvise, never]}\n"  \
+	"  b: {knob: swappiness, levels: [1, 20, 60]}\n  c: {knob: boot.mitigations, levels: [auto, off]}\n"           \
+	"  d: {knob: numa_balancing, levels: [0, 1]}\n"
+
+static void test_race(void **state)
+{
+	static const double effects[] = {.03, 0, .02, 0, -.05, .01, .1, 0, 0, .02};
+
+	(void)state;
+	for (int anew = 0; anew < 2; anew++) {
+		struct study_engine *engine;
+		struct study_answer answer;
+		struct study_step step;
+		struct world world;
+		struct err err = {0};
+		double best = INFINITY;
+
+		make(&world, MANY);
+		world.effects = effects;
+		step = play(&world, anew, &engine);
+		assert_int_equal(study_engine_design(engine), STUDY_RACE);
+		assert_int_equal(step.what, STUDY_DONE);
+		for (size_t c = 0; c < world.matrix.count; c++)
+			best = MIN_OF(best, truth(&world, (int)c));
+		assert_true(truth(&world, step.incumbent) <= best + .01);
+		/* 36 configurations by far fewer runs than five of each. */
+		assert_true(world.count < 100);
+		assert_int_equal(study_answer(engine, 0, world.seen, world.count, &answer, &err), 0);
+		assert_true(answer.sure && answer.bad <= .02);
+		study_engine_free(&engine);
+		world.arena = arena_free(world.arena);
+	}
+}
+
+static void test_levers(void **state)
+{
+	static const double effects[] = {0, -.05, 0, -.03, 0, -.01};
+	struct world world;
+
+	(void)state;
+	make(&world,
+	     "study: s\nworkloads: {w: make}\ndesign: one-by-one\nruns: 4\nfactors:\n  a: {knob: thp, levels: [always, "
+	     "never]}\n  b: {knob: swappiness, levels: [1, 60]}\n  c: {knob: numa_balancing, levels: [0, 1]}\n");
+	world.effects = effects;
+	assert_int_equal(play(&world, false, NULL).what, STUDY_DONE);
+	assert_int_equal(world.count, 4 * (2 * 3 + 2));
+	world.arena = arena_free(world.arena);
+}
+
+/* What is sought must be measurable; that is said after the first runs, not answered with nothing. */
+static void test_no_energy(void **state)
+{
+	static const double effects[] = {.05, 0, -.04, 0, .03};
+	CLEANUP(study_engine_free) struct study_engine *engine = NULL;
+	struct study_step step;
+	struct world world;
+	struct err err = {0};
+
+	(void)state;
+	make(&world, FEW "objectives: [time, energy]\n");
+	world.effects = effects;
+	assert_int_equal(study_engine_new(world.arena, &world.matrix, &engine, &err), 0);
+	run(&world, 0, STUDY_CHOOSE);
+	assert_int_equal(study_next(engine, world.seen, world.count, 0, 0, &step, &err), -ENODATA);
+	assert_non_null(strstr(err.what, "energy"));
+	study_engine_free(&engine);
+	world.arena = arena_free(world.arena);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_blocks),    cmocka_unit_test(test_nothing), cmocka_unit_test(test_spent),
+	    cmocka_unit_test(test_resume),    cmocka_unit_test(test_race),    cmocka_unit_test(test_levers),
+	    cmocka_unit_test(test_no_energy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -8,7 +8,7 @@ _hvtune_knobs() {
 
 _hvtune() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check show explain lint place set apply fix confirm undo status knobs meters study report run compare capture hold-latency help" options
+    local commands="check show explain lint place set apply fix confirm undo status knobs meters study report run compare top capture hold-latency help" options
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
@@ -29,6 +29,7 @@ _hvtune() {
     undo) options="--all --host --json --help" ;;
     status | knobs) options="--host --json --help" ;;
     meters) options="--window --meters --host --json --help" ;;
+    top) options="--refresh --cpus --batch --prometheus --times --host --connect --help" ;;
     report) options="--format --output --store --json --help" ;;
     study) options="--yes --accept-risk --max-load --store --no-store --host --json --help" ;;
     run)
@@ -51,7 +52,7 @@ _hvtune() {
     *) return ;;
     esac
     case $before in
-    --host | -H | --meters | --svg | --output | -o | --file | --cwd | --input | --read-from | --store)
+    --host | -H | --meters | --svg | --output | -o | --file | --cwd | --input | --read-from | --store | --prometheus)
         mapfile -t COMPREPLY < <(compgen -f -- "$word")
         return
         ;;

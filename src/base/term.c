@@ -11,6 +11,17 @@
 
 enum { NARROWEST = 40, WIDEST_TEXT = 118 };
 
+bool term_size(FILE *out, int *ret_columns, int *ret_rows)
+{
+	struct winsize size;
+
+	if (ioctl(fileno(out), TIOCGWINSZ, &size) < 0 || !size.ws_col || !size.ws_row)
+		return false;
+	*ret_columns = size.ws_col;
+	*ret_rows = size.ws_row;
+	return true;
+}
+
 struct term term_of(FILE *out)
 {
 	struct term term = {.out = out, .width = 80};

@@ -21,6 +21,9 @@ struct term {
 /* Look at `out`. Where it is no terminal, width is COLUMNS or 80 and colour is off. */
 struct term term_of(FILE *out);
 
+/* Columns and rows of the terminal that `out` is; false: it is none, or does not tell. */
+bool term_size(FILE *out, int *ret_columns, int *ret_rows);
+
 /* Escape sequences for a colour, "" without colour. TERM_PLAIN resets. */
 const char *term_on(const struct term *term, enum term_colour colour);
 

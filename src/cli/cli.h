@@ -54,6 +54,11 @@ enum cli_option_id {
 	OPTION_WAIT,
 	OPTION_WINDOW,
 	OPTION_METERS,
+	OPTION_REFRESH,
+	OPTION_TIMES,
+	OPTION_BATCH,
+	OPTION_PROMETHEUS,
+	OPTION_CPUS,
 	OPTION_REPORT_OUTPUT,
 	OPTION_REPORT_FORMAT,
 	OPTION_SETUP,
@@ -155,6 +160,12 @@ int cli_write_picture(const struct cli *cli, int (*write)(FILE *out, const void 
 /* Write `what` ("picture", "report") to a file, a pipe or a device; half a new file is taken away. An exit code. */
 int cli_write_file(const char *path, const char *what, const char *data, size_t size);
 
+/*
+ * Put a file in the place of the one at `path`, if there is one, in one step: who reads it sees the old one or the new
+ * one, never half of one. Links are replaced, not followed. 0 or a negative errno.
+ */
+int cli_replace_file(const char *path, const char *data, size_t size, struct err *err);
+
 /* For --timing: where the time went, to standard error. */
 void cli_print_timing(const struct cli *cli, const struct host *host);
 
@@ -176,6 +187,7 @@ int cmd_set(struct cli *cli);
 int cmd_show(struct cli *cli);
 int cmd_status(struct cli *cli);
 int cmd_study(struct cli *cli);
+int cmd_top(struct cli *cli);
 int cmd_undo(struct cli *cli);
 
 #endif

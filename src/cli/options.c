@@ -64,6 +64,12 @@ const struct cli_option cli_options[] = {
     {OPTION_EVERY, "all", 'a', NULL, "all changes in force, the newest first"},
     {OPTION_CONNECT, "connect", 'c', "URI",
      "take the VMs that libvirt has at URI (qemu:///session, say), asked read-only, instead of those in its files"},
+    {OPTION_REFRESH, "refresh", 'r', "SECONDS", "read so often: 1 to 10 (2)"},
+    {OPTION_TIMES, "times", 0, "N", "stop after N readings"},
+    {OPTION_BATCH, "batch", 'b', NULL, "print CSV, a line for each value, instead of drawing"},
+    {OPTION_PROMETHEUS, "prometheus", 0, "FILE",
+     "write FILE anew with each reading, for the textfile collector of Prometheus' node exporter"},
+    {OPTION_CPUS, "cpus", 0, NULL, "a line for each CPU too"},
     {OPTION_REPORT_OUTPUT, "output", 'o', "FILE",
      "write the report to FILE, its form by its name: .html, .md, .json, .csv or .txt; with --format svg the directory "
      "for one file a chart"},
@@ -149,6 +155,8 @@ static const enum cli_option_id compare_options[] = {OPTION_SIDE_A,	 OPTION_SIDE
 						     OPTION_WARMUP,	 OPTION_CALIBRATE,	OPTION_NO_CALIBRATION,
 						     OPTION_SEED,	 OPTION_FAIL_IF_SLOWER, OPTION_ACCEPT_RISK,
 						     OPTION_ROOT,	 MEASURE_OPTIONS,	0};
+static const enum cli_option_id top_options[] = {OPTION_REFRESH, OPTION_CPUS, OPTION_BATCH,   OPTION_PROMETHEUS,
+						 OPTION_TIMES,	 OPTION_HOST, OPTION_CONNECT, 0};
 
 #define CODES_USUAL "0 fine, 1 findings, 2 usage, 3 could not"
 #define CODES_CHANGE "0 done, 1 put back or not wanted, 2 usage, 3 could not"
@@ -207,6 +215,11 @@ const struct cli_command cli_commands[] = {
      "Prints the verdict of a session (its number, its label, or last), its charts, figures, host, settings and every "
      "run; as text, as one HTML page that needs no network, as Markdown, JSON or CSV, or the charts as SVG files.",
      report_options, cmd_report, "0 fine, 2 usage, 3 could not"},
+    {"top", "", "watch clocks, idle states, watts and VMs as they are now",
+     "Draws every L3 group with its clock, C0 and idle states, power and temperature, and each VM with the CPUs on "
+     "which "
+     "its vCPUs really run and how often they halt; for logs as CSV, and for Prometheus. Reads only; root sees more.",
+     top_options, cmd_top, "0 fine, 2 usage, 3 could not"},
     {"undo", "[ID]", "put back what was changed",
      "Puts back the newest change, the change ID or --all, after a crash or a reboot too. What someone else has set "
      "since is left alone and told.",

@@ -50,6 +50,25 @@ int cli_write_file(const char *path, const char *what, const char *data, size_t 
 	return cli_fail(&err);
 }
 
+int cli_replace_file(const char *path, const char *data, size_t size, struct err *err)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	/* Beside it, so that it can take its place; a collector of *.prom does not look at this name. */
+	const char *beside = arena_printf(arena, "%s.hvtune-new", path);
+	int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int errnum = fd < 0 ? errno : write_all(fd, data, size);
+
+	if (fd >= 0 && close(fd) < 0 && !errnum)
+		errnum = errno;
+	if (!errnum && rename(beside, path) < 0)
+		errnum = errno;
+	if (!errnum)
+		return 0;
+	if (fd >= 0)
+		(void)unlink(beside);
+	return err_set(err, errnum, path, "cannot write: %s", strerror(errnum));
+}
+
 int cli_write_picture(const struct cli *cli, int (*write)(FILE *out, const void *what), const void *what)
 {
 	const char *path = cli->values[OPTION_SVG];

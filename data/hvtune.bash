@@ -24,7 +24,8 @@ _hvtune() {
         options="--new --name --count --file --policy --repin --move --max-excess --even --smt --reserve --what-if"
         options+=" --format --plan --apply --yes --dry-run --settle --host --connect --json --svg --timing --help"
         ;;
-    set | apply | fix) options="--yes --dry-run --accept-risk --no-trial --settle --host --json --help" ;;
+    set) options="--through --yes --dry-run --accept-risk --no-trial --settle --host --json --help" ;;
+    apply | fix) options="--yes --dry-run --accept-risk --no-trial --settle --host --json --help" ;;
     confirm) options="--wait --host --json --help" ;;
     undo) options="--all --host --json --help" ;;
     status | knobs) options="--host --json --help" ;;
@@ -58,6 +59,10 @@ _hvtune() {
         ;;
     --connect | -c)
         mapfile -t COMPREPLY < <(compgen -W "qemu:///system qemu:///session" -- "$word")
+        return
+        ;;
+    --through)
+        mapfile -t COMPREPLY < <(compgen -W "tuned" -- "$word")
         return
         ;;
     --min | -m)

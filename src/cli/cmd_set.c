@@ -3,6 +3,8 @@
 #include <errno.h>
 
 #include "change.h"
+#include "knob_tuned_own.h"
+#include "text.h"
 
 int cmd_set(struct cli *cli)
 {
@@ -14,6 +16,8 @@ int cmd_set(struct cli *cli)
 
 	if (!cli->argument_count)
 		return cli_usage(cli, "set needs KNOB=VALUE; `hvtune knobs` lists what there is");
+	if (cli_given(cli, OPTION_THROUGH) && !text_equal(cli->values[OPTION_THROUGH], "tuned"))
+		return cli_usage(cli, "--through takes tuned");
 	r = change_check_options(cli);
 	if (r == 0)
 		r = change_open(cli, &machine);
@@ -28,5 +32,10 @@ int cmd_set(struct cli *cli)
 		request.what = arena_printf(machine.arena, "%s %s", request.what, cli->arguments[i]);
 	}
 	request.asks = asks;
+	if (cli_given(cli, OPTION_THROUGH) &&
+	    knob_tuned_hand_over(&machine, asks, request.count, &request.asks, &request.count, &err) < 0) {
+		(void)cli_fail(&err);
+		return err.code == -EINVAL ? EXIT_USAGE : EXIT_COULD_NOT;
+	}
 	return change_run(cli, &machine, &request);
 }

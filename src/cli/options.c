@@ -54,6 +54,8 @@ const struct cli_option cli_options[] = {
     {OPTION_DRY_RUN, "dry-run", 'n', NULL, "print the plan and change nothing"},
     {OPTION_ACCEPT_RISK, "accept-risk", 0, NULL, "open the security hole that the plan names, without typing its name"},
     {OPTION_NO_TRIAL, "no-trial", 0, NULL, "change the default boot entry at once, without a trial boot"},
+    {OPTION_THROUGH, "through", 0, "SERVICE",
+     "hand the settings to tuned: a profile of its own that includes the active one and is activated"},
     {OPTION_WAIT, "wait", 0, "SECONDS", "wait so long for what is still to come up (0)"},
     {OPTION_METERS, "meters", 0, "FILE", "plugs, UPSes, BMCs and commands to measure with (/etc/hvtune/meters.conf)"},
     {OPTION_WINDOW, "window", 0, "SECONDS", "measure so long (1)"},
@@ -134,7 +136,8 @@ static const enum cli_option_id place_options[] = {
     OPTION_HOST,   OPTION_CONNECT,    OPTION_JSON,   OPTION_SVG,  OPTION_TIMING,  0};
 static const enum cli_option_id capture_options[] = {OPTION_OUTPUT, OPTION_FORCE, OPTION_HOST, OPTION_TIMING, 0};
 
-static const enum cli_option_id set_options[] = {CHANGE_OPTIONS, 0};
+static const enum cli_option_id change_options[] = {CHANGE_OPTIONS, 0};
+static const enum cli_option_id set_options[] = {OPTION_THROUGH, CHANGE_OPTIONS, 0};
 static const enum cli_option_id meters_options[] = {OPTION_WINDOW, OPTION_METERS, OPTION_HOST, OPTION_JSON, 0};
 static const enum cli_option_id knobs_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id confirm_options[] = {OPTION_WAIT, OPTION_ROOT, OPTION_JSON, 0};
@@ -193,12 +196,12 @@ const struct cli_command cli_commands[] = {
      "Plans anew what the file asks for, and refuses when the machine is no longer as the plan saw it. Then as set. "
      "PLAN - is "
      "standard input.",
-     set_options, cmd_apply, CODES_CHANGE},
+     change_options, cmd_apply, CODES_CHANGE},
     {"fix", "FINDING...", "put right what check found",
      "Makes one plan of the settings that the findings of this host recommend, and goes on as set. A finding that is "
      "not "
      "there needs nothing; one that no setting puts right is refused with what to do by hand.",
-     set_options, cmd_fix, CODES_CHANGE},
+     change_options, cmd_fix, CODES_CHANGE},
     {"confirm", "", "make the line of a trial boot the default",
      "Looks at a trial boot that has come up: is the kernel's line the one that was asked for, has it done what it was "
      "to do, does no other unit fail than before, do the VMs run that start with the host. If all is well, the words "

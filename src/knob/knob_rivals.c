@@ -135,7 +135,7 @@ static const char *tuned_text(struct knob_machine *machine, const struct host_tu
 		return NULL;
 	return arena_printf(machine->arena,
 			    "tuned's profile %s sets %s too, whenever tuned starts or is given a profile; instead: "
-			    "hvtune set tuned.profile=NAME, or a profile of your own that includes it",
+			    "hvtune set tuned.profile=NAME, or set --through tuned, which hands the setting to it",
 			    profile->name, list);
 }
 

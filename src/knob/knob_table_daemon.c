@@ -4,7 +4,7 @@
 #include "knob_service.h"
 #include "knob_slice.h"
 #include "knob_table.h"
-#include "knob_tuned.h"
+#include "knob_tuned_own.h"
 
 static const struct knob tuned_profile = {
     .name = "tuned.profile",
@@ -17,8 +17,24 @@ static const struct knob tuned_profile = {
     .rank = KNOB_RANK_DAEMON,
     .moves = KNOB_TUNED_MOVES,
     .in_steps = true,
-    .check = knob_tuned_check,
+    .judge = knob_tuned_judge,
     .follow = knob_tuned_follow,
+};
+
+static const char *const own_profiles[] = {"/etc/tuned/profiles/*/tuned.conf", NULL};
+
+static const struct knob tuned_own = {
+    .name = KNOB_TUNED_OWN,
+    .summary = "profiles of tuned that hvtune wrote, to hand settings to it (set --through tuned)",
+    .value = "text of tuned.conf, or none",
+    .scope = KNOB_CONFIG,
+    .unit = KNOB_OF_NAMES,
+    .actuator = &knob_whole_file,
+    .path = "/etc/tuned/*/tuned.conf",
+    .paths = own_profiles,
+    .expand = knob_tuned_own_expand,
+    .rank = KNOB_RANK_SERVICE,
+    .check = knob_tuned_own_check,
 };
 
 /* Services that write what hvtune sets; `what` they are, `moved` the knobs that their start or end may move. */
@@ -114,10 +130,10 @@ static const struct knob slice_cpus_lasting = {
 
 /* clang-format off */
 const struct knob *const knob_table_daemon[] = {
-    &tuned_profile, &latency_hold, &latency_hold_lasting, &slice_cpus, &slice_cpus_lasting,
+    &tuned_profile, &tuned_own, &latency_hold, &latency_hold_lasting, &slice_cpus, &slice_cpus_lasting,
     &services[0], &services[1], &services[2], &services[3], &services[4], &services[5], &services[6], &services[7],
     &services[8], &services[9], &services[10], &services[11], &services[12], &services[13], &services[14],
     NULL,
 };
 /* clang-format on */
-_Static_assert(ARRAY_SIZE(knob_table_daemon) == ARRAY_SIZE(services) + 6, "each service stands in the table");
+_Static_assert(ARRAY_SIZE(knob_table_daemon) == ARRAY_SIZE(services) + 7, "each service stands in the table");

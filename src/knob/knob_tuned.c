@@ -9,6 +9,7 @@
 #include <errno.h>
 
 #include "knob_bus.h"
+#include "knob_tuned_own.h"
 #include "text.h"
 
 /* How long a switch may take; tuned-adm waits for 600 seconds, with profiles whose scripts call grub2-mkconfig in mind.
@@ -241,14 +242,15 @@ static bool is_among(const struct sys_bus_reply *names, const char *name)
 	return false;
 }
 
-int knob_tuned_check(struct knob_machine *machine, const struct knob_point *point, struct err *err)
+int knob_tuned_judge(struct knob_machine *machine, struct knob_plan *plan, const struct knob_step *step,
+		     struct err *err)
 {
 	struct sys_bus_reply known = {0};
-	const char *names = point->new;
+	const char *names = plan->points.items[step->first].new;
 	int r;
 
 	if (!names || !*names)
-		return err_set(err, EINVAL, point->name, "it takes the name of a profile, auto or off");
+		return err_set(err, EINVAL, step->name, "it takes the name of a profile, auto or off");
 	if (text_equal(names, KNOB_TUNED_OFF) || text_starts(names, KNOB_TUNED_AUTO))
 		return 0;
 	r = ask_tuned(machine, "profiles", 0, &known, err);
@@ -257,7 +259,7 @@ int knob_tuned_check(struct knob_machine *machine, const struct knob_point *poin
 		const char *name = arena_strndup(machine->arena, at, length), *near;
 
 		at += length + (at[length] != '\0');
-		if (is_among(&known, name))
+		if (is_among(&known, name) || knob_plan_find(plan, KNOB_TUNED_OWN, name))
 			continue;
 		(void)err_set(err, EINVAL, name, "tuned has no such profile");
 		near = nearest(&known, name);

@@ -25,10 +25,11 @@
 
 extern const struct knob_actuator knob_tuned_actuator; /* tuned.profile; `where` is "tuned" */
 
-/* Expand, check and follow of tuned.profile: see struct knob. */
+/* Expand, judge and follow of tuned.profile: see struct knob. */
 int knob_tuned_expand(struct knob_machine *machine, const struct knob *knob, const struct knob_ask *ask,
 		      struct knob_points *points, struct err *err);
-int knob_tuned_check(struct knob_machine *machine, const struct knob_point *point, struct err *err);
+int knob_tuned_judge(struct knob_machine *machine, struct knob_plan *plan, const struct knob_step *step,
+		     struct err *err);
 int knob_tuned_follow(struct knob_machine *machine, const struct knob_point *point, struct knob_following *following,
 		      struct err *err);
 

@@ -12,7 +12,7 @@
 
 #include "cpuset.h"
 #include "knob_journal.h"
-#include "knob_tuned.h"
+#include "knob_tuned_own.h"
 #include "text.h"
 
 const struct host_tuned *knob_tuned_files(struct knob_machine *machine, struct host **ret_host)
@@ -202,10 +202,31 @@ static void follow_epp(struct knob_machine *machine, const struct knob_point *po
 			 point->new));
 }
 
+/* The settings of the new profile; of one that the same plan writes, from its text. */
+static const struct tuned_profile *new_profile(struct knob_machine *machine, const char *name,
+					       const struct knob_following *following)
+{
+	struct tuned_profile *profile;
+	struct err ignored = {0};
+	struct host *host;
+
+	for (size_t i = 0; i < following->count; i++) {
+		const struct knob_ask *ask = &following->asks[i];
+
+		if (!text_equal(ask->name, KNOB_TUNED_OWN) || !text_equal(ask->where, name))
+			continue;
+		(void)knob_tuned_files(machine, &host);
+		profile = ARENA_NEW(machine->arena, struct tuned_profile);
+		(void)tuned_profile_parse(host, name, ask->value, profile, &ignored);
+		return profile;
+	}
+	return knob_tuned_profile(machine, name);
+}
+
 int knob_tuned_follow(struct knob_machine *machine, const struct knob_point *point, struct knob_following *following,
 		      struct err *err)
 {
-	const struct tuned_profile *profile = knob_tuned_profile(machine, point->new);
+	const struct tuned_profile *profile = new_profile(machine, point->new, following);
 	const struct tuned_setting *latency = profile ? tuned_profile_setting(profile, "cpu", "force_latency") : NULL;
 
 	(void)err;

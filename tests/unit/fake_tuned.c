@@ -44,6 +44,8 @@ void fake_tuned_install(struct kernel *kernel)
 	    {"/etc/tuned/active_profile", "balanced\n"},
 	    {"/etc/tuned/profile_mode", "manual\n"},
 	    {"/etc/tuned/tuned-main.conf", "daemon = 1\n"},
+	    {"/usr/lib/python3/dist-packages/tuned/version.py",
+	     "TUNED_VERSION_MAJOR = 2\nTUNED_VERSION_MINOR = 20\nTUNED_VERSION_PATCH = 0\n"},
 	    /* As in 2.20: without EPP. */
 	    {"/usr/lib/tuned/balanced/tuned.conf", "[main]\nsummary=x\n[cpu]\ngovernor=conservative|powersave\n"},
 	    {"/usr/lib/tuned/throughput-performance/tuned.conf",
@@ -84,6 +86,31 @@ static void take_setting(const struct tuned_option *option)
 		tuned.settings[tuned.setting_count++] = (struct setting){option->section, option->name, option->value};
 }
 
+static void drop_settings(const char *section, const char *names)
+{
+	int kept = 0;
+
+	for (int i = 0; i < tuned.setting_count; i++)
+		if (!text_equal(tuned.settings[i].section, section) ||
+		    !text_has_word(names, ", ", tuned.settings[i].option))
+			tuned.settings[kept++] = tuned.settings[i];
+	tuned.setting_count = kept;
+}
+
+static bool load(const char *name);
+
+static bool load_list(const char *names, const char *separators)
+{
+	for (const char *at = names; *at;) {
+		size_t length = strcspn(at, separators);
+
+		if (length && !load(arena_strndup(tuned.fake->arena, at, length)))
+			return false;
+		at += length + (at[length] != '\0');
+	}
+	return true;
+}
+
 /* False: there is no such profile, or no reading it. */
 static bool load(const char *name)
 {
@@ -99,10 +126,13 @@ static bool load(const char *name)
 		return false;
 	for (int i = 0; i < file.count; i++)
 		if (text_equal(file.options[i].section, "main") && text_equal(file.options[i].name, "include") &&
-		    !load(file.options[i].value))
+		    !load_list(file.options[i].value, ","))
 			return false;
 	for (int i = 0; i < file.count; i++)
-		if (!text_equal(file.options[i].section, "main"))
+		if (text_equal(file.options[i].name, "drop"))
+			drop_settings(file.options[i].section, file.options[i].value);
+	for (int i = 0; i < file.count; i++)
+		if (!text_equal(file.options[i].section, "main") && !text_equal(file.options[i].name, "drop"))
 			take_setting(&file.options[i]);
 	return true;
 }
@@ -168,6 +198,19 @@ static void apply_cpu(const struct setting *setting)
 	}
 }
 
+/* A path with or without a '*' for the number of the CPU. */
+static void apply_path(const struct setting *setting)
+{
+	const char *star = strchr(setting->option, '*');
+
+	if (!star)
+		write_one(setting->option, setting->value);
+	for (int cpu = 0; star && cpu < KERNEL_CPUS; cpu++)
+		write_one(arena_printf(tuned.fake->arena, "%.*s%d%s", (int)(star - setting->option), setting->option,
+				       cpu, star + 1),
+			  setting->value);
+}
+
 static void apply_setting(const struct setting *setting)
 {
 	struct arena *arena = tuned.fake->arena;
@@ -175,7 +218,7 @@ static void apply_setting(const struct setting *setting)
 	if (text_equal(setting->section, "cpu"))
 		apply_cpu(setting);
 	if (text_equal(setting->section, "sysfs"))
-		write_one(setting->option, setting->value);
+		apply_path(setting);
 	if (text_equal(setting->option, "transparent_hugepages"))
 		write_one("/sys/kernel/mm/transparent_hugepage/enabled", setting->value);
 	if (text_equal(setting->section, "sysctl")) {
@@ -216,14 +259,7 @@ static void roll_back(void)
 static bool load_all(const char *names)
 {
 	tuned.setting_count = 0;
-	for (const char *at = names; *at;) {
-		size_t length = strcspn(at, " ");
-
-		if (!load(arena_strndup(tuned.fake->arena, at, length)))
-			return false;
-		at += length + (at[length] != '\0');
-	}
-	return true;
+	return load_list(names, " ");
 }
 
 static int tell_changed(const char *names, bool result, const char *text)

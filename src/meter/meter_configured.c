@@ -7,10 +7,8 @@
 #include "text.h"
 
 static const struct meter_device_kind *const device_kinds[METER_KINDS] = {
-    [METER_KIND_COMMAND] = &meter_command,
-    [METER_KIND_SHELLY] = &meter_shelly,
-    [METER_KIND_TASMOTA] = &meter_tasmota,
-    [METER_KIND_REDFISH] = &meter_redfish,
+    [METER_KIND_COMMAND] = &meter_command, [METER_KIND_SHELLY] = &meter_shelly, [METER_KIND_TASMOTA] = &meter_tasmota,
+    [METER_KIND_REDFISH] = &meter_redfish, [METER_KIND_TAPO] = &meter_tapo,
 };
 
 static int add_device(struct meter_set *set, const struct meter_entry *entry, struct err *err)

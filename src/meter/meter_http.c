@@ -34,6 +34,8 @@ struct meter_http {
 	struct meter_http_answer *headers; /* where those of the answer go */
 };
 
+/* NOLINTBEGIN(clang-analyzer-core.CallAndMessage): load() has filled in all functions. */
+
 static int load(struct meter_http *http, struct err *err)
 {
 	/* Never closed, like every library that may leave something behind. */
@@ -130,10 +132,8 @@ int meter_http_open(const struct meter_http_setup *setup, struct meter_http **re
 	if (!http || !(http->answer = malloc(ANSWER_MOST + 1)))
 		err_no_memory();
 	r = load(http, err);
-	/* NOLINTBEGIN(clang-analyzer-core.CallAndMessage): load() has filled in all functions. */
 	if (r == 0 && (http->curl_global_init(CURL_GLOBAL_DEFAULT) || !(http->curl = http->curl_easy_init())))
 		r = err_set(err, EIO, "HTTP", "libcurl cannot be started");
-	/* NOLINTEND(clang-analyzer-core.CallAndMessage) */
 	if (r < 0) {
 		(void)meter_http_close(http);
 		return r;
@@ -254,3 +254,5 @@ int meter_http_ask(struct meter_http *http, const struct meter_http_request *req
 	*ret = answer;
 	return 0;
 }
+
+/* NOLINTEND(clang-analyzer-core.CallAndMessage) */

@@ -164,6 +164,55 @@ class Bmcs(Devices):
         self.assertIn("the environment has no variable BMC_SECRET", done.err)
 
 
+@unittest.skipUnless(shutil.which("openssl"), "openssl is not there")
+class Tapo(Devices):
+    def text(self, device, user=devices.TapoPlug.USER):
+        return f"[plug]\nkind = tapo\naddress = {device.address}\nuser = {user}\npassword = {device.PASSWORD}\n"
+
+    def test_klap(self):
+        for methods, watts in ((("get_energy_usage", "get_current_power"), 8.962), (("get_current_power",), 9),
+                               (("get_emeter_data", "get_energy_usage"), 8.962)):
+            device = self.start(devices.Klap(methods=methods))
+            source = self.assert_reads(self.text(device), "tapo.plug", watts)
+            self.assertEqual((source["boundary"], source["refresh_s"]), ("wall", 2))
+            self.assertEqual(device.handshakes, 1)
+
+    def test_a_session_that_ends(self):
+        device = self.start(devices.Klap(methods=("get_emeter_data",), ends_after=1))
+        text = self.text(device) + "period = 0.1\n"
+        done = hvtune("meters", "--json", "--window", "0.6", "--meters", self.config(text))
+        source = next(source for source in done.json()["sources"] if source["name"] == "tapo.plug")
+        self.assertEqual(source["result"]["bad"], 0)
+        self.assertAlmostEqual(source["result"]["mean"], 8.962)
+        self.assertGreater(device.handshakes, 2)
+
+    def test_a_wrong_user(self):
+        device = self.start(devices.Klap())
+        source = self.assert_refused(self.text(device, "User@example.com"), "tapo.plug", "user or password is wrong")
+        self.assertIn("upper and lower case", source["hint"])
+
+    def test_firmware_that_refuses(self):
+        device = self.start(devices.Klap(forbids=True))
+        source = self.assert_refused(self.text(device), "tapo.plug", "firmware (1.4 and later) refuses")
+        self.assertIn("Third-Party Compatibility", source["hint"])
+
+    def test_the_older_passthrough(self):
+        device = self.start(devices.Passthrough())
+        self.assert_reads(self.text(device), "tapo.plug", 61.5)
+        self.assert_refused(self.text(device, "other@example.com"), "tapo.plug", "user or password is wrong")
+
+    def test_a_plug_that_does_not_measure(self):
+        device = self.start(devices.Klap(methods=()))
+        self.assert_refused(self.text(device), "tapo.plug", "error -1002")
+
+    def test_another_kind_of_device(self):
+        device = self.start(devices.Shelly())
+        self.assert_refused(self.text_for(device), "tapo.plug", "no Tapo plug")
+
+    def text_for(self, device):
+        return f"[plug]\nkind = tapo\naddress = {device.address}\nuser = u\npassword = p\n"
+
+
 class Commands(Devices):
     def script(self, text):
         path = self.folder / "watts"

@@ -6,6 +6,7 @@
 
 #include "meter_answer.h"
 #include "meter_config.h"
+#include "meter_tapo.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -70,11 +71,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	const char *body = arena_strndup(arena, (const char *)data + 1, size - 1);
 
-	if (data[0] % 9 == 8)
+	char way[32];
+
+	if (data[0] % 10 == 9)
+		(void)tapo_discovered(data + 1, size - 1, way, sizeof(way));
+	else if (data[0] % 10 == 8)
 		config(arena, body);
-	else if (data[0] % 9 == 7)
+	else if (data[0] % 10 == 7)
 		members(arena, body, size - 1);
-	else if (readers[data[0] % 9](body, size - 1, &watts) == 0 && !isfinite(watts))
+	else if (readers[data[0] % 10](body, size - 1, &watts) == 0 && !isfinite(watts))
 		abort();
 	return 0;
 }

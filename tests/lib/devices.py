@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Owns devices that measure, as servers in this process: plugs and BMCs that behave as the real ones are documented."""
+import base64
 import hashlib
 import json
 import os
 import ssl
 import subprocess
+import tempfile
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -124,7 +126,6 @@ class Redfish(Device):
         super().__init__(tls)
 
     def is_allowed(self, headers):
-        import base64
         basic = base64.b64encode(f"{self.USER}:{self.PASSWORD}".encode()).decode()
         return headers.get("X-Auth-Token") in self.tokens or headers.get("Authorization") == f"Basic {basic}"
 
@@ -152,6 +153,120 @@ class Redfish(Device):
             f"{chassis}/System.1/Power": {"PowerControl": [{"PowerConsumedWatts": self.watts}]},
         }
         return as_json(pages[path]) if path in pages else (404, {}, b"")
+
+
+def aes(mode, key, iv, data):
+    """AES-128-CBC with PKCS#7 by OpenSSL's program; `mode` is -e or -d."""
+    return subprocess.run(["openssl", "enc", "-aes-128-cbc", mode, "-K", key.hex(), "-iv", iv.hex()], input=data,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True).stdout
+
+
+def sha256(*parts):
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+class TapoPlug:
+    """What a plug says once a session stands; `methods` are those that it has."""
+    USER, PASSWORD = "user@example.com", "password"
+    METHODS = ("get_energy_usage", "get_current_power")
+
+    def reading(self, question):
+        method = json.loads(question)["method"]
+        if method not in self.methods:
+            return {"error_code": -1002}
+        return {"error_code": 0, "result": {
+            "get_emeter_data": {"power_mw": self.milliwatts, "voltage_mv": 230000},
+            "get_energy_usage": {"today_energy": 1200, "month_energy": 40000, "current_power": self.milliwatts},
+            "get_current_power": {"current_power": round(self.milliwatts / 1000)}}[method]}
+
+
+class Klap(Device, TapoPlug):
+    """A Tapo plug that speaks KLAP v2; `ends_after`: so many requests and the session is over."""
+
+    def __init__(self, milliwatts=8962, methods=TapoPlug.METHODS, ends_after=None, forbids=False):
+        self.milliwatts, self.methods, self.ends_after, self.forbids = milliwatts, methods, ends_after, forbids
+        self.seeds, self.session, self.left, self.handshakes = None, None, 0, 0
+        one, two = (hashlib.sha1(text.encode()).digest() for text in (self.USER, self.PASSWORD))
+        self.auth = sha256(one, two)
+        super().__init__()
+
+    def begin(self):
+        local, remote = self.seeds
+        self.key = sha256(b"lsk", local, remote, self.auth)[:16]
+        iv = sha256(b"iv", local, remote, self.auth)
+        self.iv, self.sequence = iv[:12], int.from_bytes(iv[-4:], "big", signed=True)
+        self.signature = sha256(b"ldk", local, remote, self.auth)[:28]
+        self.left = self.ends_after or 1000000
+
+    def answer(self, method, path, headers, body):
+        if self.forbids:
+            return (403, {}, b"") if path.startswith("/app/") else as_json({"error_code": 1003})
+        if path == "/app/handshake1" and len(body) == 16:
+            self.handshakes += 1
+            self.seeds, self.session, self.left = (body, os.urandom(16)), os.urandom(8).hex().upper(), 0
+            proof = sha256(body, self.seeds[1], self.auth)
+            return 200, {"Set-Cookie": f"TP_SESSIONID={self.session};TIMEOUT=86400"}, self.seeds[1] + proof
+        if not path.startswith("/app/") or self.seeds is None:
+            return 404, {}, b""
+        # The cookie of the session and no other, not even the time that came with it.
+        if headers.get("Cookie") != f"TP_SESSIONID={self.session}":
+            return 403, {}, b""
+        if path == "/app/handshake2":
+            if body != sha256(self.seeds[1], self.seeds[0], self.auth):
+                return 403, {}, b""
+            self.begin()
+            return 200, {}, b""
+        sequence = int(parse_qs(urlparse(path).query)["seq"][0])
+        bits = sequence.to_bytes(4, "big", signed=True)
+        if self.left <= 0 or sequence != self.sequence + 1 or body[:32] != sha256(self.signature, bits, body[32:]):
+            return 403, {}, b""
+        self.sequence, self.left = sequence, self.left - 1
+        question = aes("-d", self.key, self.iv + bits, body[32:])
+        cipher = aes("-e", self.key, self.iv + bits, json.dumps(self.reading(question)).encode())
+        return 200, {}, sha256(self.signature, bits, cipher) + cipher
+
+
+class Passthrough(Device, TapoPlug):
+    """A Tapo plug with firmware from before KLAP."""
+
+    def __init__(self, milliwatts=61500, methods=TapoPlug.METHODS):
+        self.milliwatts, self.methods, self.secret, self.token = milliwatts, methods, None, None
+        super().__init__()
+
+    def handshake(self, pem):
+        self.secret = os.urandom(32)
+        with tempfile.NamedTemporaryFile() as key:
+            key.write(pem.encode())
+            key.flush()
+            cipher = subprocess.run(["openssl", "pkeyutl", "-encrypt", "-pubin", "-inkey", key.name], input=self.secret,
+                                    stdout=subprocess.PIPE, check=True).stdout
+        return as_json({"error_code": 0, "result": {"key": base64.b64encode(cipher).decode()}},
+                       **{"Set-Cookie": "TP_SESSIONID=ABCD;TIMEOUT=1440"})
+
+    def inner(self, question, token):
+        wanted = {"username": base64.b64encode(hashlib.sha1(self.USER.encode()).hexdigest().encode()).decode(),
+                  "password": base64.b64encode(self.PASSWORD.encode()).decode()}
+        if json.loads(question)["method"] == "login_device":
+            if json.loads(question)["params"] != wanted:
+                return {"error_code": -1501}
+            self.token = os.urandom(16).hex().upper()
+            return {"error_code": 0, "result": {"token": self.token}}
+        return self.reading(question) if token == self.token else {"error_code": 9999}
+
+    def answer(self, method, path, headers, body):
+        url = urlparse(path)
+        if url.path != "/app":
+            return 404, {}, b""
+        asked = json.loads(body)
+        if asked["method"] == "handshake":
+            return self.handshake(asked["params"]["key"])
+        if headers.get("Cookie") != "TP_SESSIONID=ABCD" or not self.secret:
+            return as_json({"error_code": 9999})
+        key, iv = self.secret[:16], self.secret[16:]
+        question = aes("-d", key, iv, base64.b64decode(asked["params"]["request"]))
+        token = parse_qs(url.query).get("token", [None])[0]
+        response = aes("-e", key, iv, json.dumps(self.inner(question, token)).encode())
+        return as_json({"error_code": 0, "result": {"response": base64.b64encode(response).decode()}})
 
 
 def certificate(folder):

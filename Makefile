@@ -2,6 +2,7 @@
 BUILD := build
 HVTUNE := $(BUILD)/src/cli/hvtune
 PREFIX ?= /usr/local
+SIMULATIONS := $(addprefix tests/sim/,place_tables place_churn stat_one stat_two stat_rest stat_choose)
 
 .PHONY: all run test bench sim install clean setup format capture-test lab lab-shell
 
@@ -30,11 +31,10 @@ bench: all
 	@tools/setup bench
 	@tests/bench
 
-# The tables that placing is judged by, whole; a short run is in `make test`.
+# The tables that placing and the statistics are judged by, whole (ten minutes); a short run is in `make test`.
 sim: all
-	@ninja -C $(BUILD) tests/sim/place_tables tests/sim/place_churn >/dev/null
-	@$(BUILD)/tests/sim/place_tables
-	@$(BUILD)/tests/sim/place_churn
+	@ninja -C $(BUILD) $(SIMULATIONS) >/dev/null
+	@set -e; for simulation in $(SIMULATIONS); do $(BUILD)/$$simulation; done
 
 install: all
 	@meson install -C $(BUILD) --no-rebuild

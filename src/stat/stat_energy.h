@@ -76,7 +76,7 @@ int stat_power_energy(const struct stat_power_rule *rule, const struct stat_watt
 
 /*
  * Relative error of that energy, one standard deviation and bias together, by period / length: .02 % at 1/750, .23 % at
- * 1/75, 2.94 % at 1/7.5, on logs in between (methods 5.2, simulated for runs of 75 s). To be added in quadrature.
+ * 1/75, 2.94 % at 1/7.5, on logs in between (docs/statistics.md, 5.2). To be added in quadrature.
  */
 double stat_power_error(double period, double length);
 

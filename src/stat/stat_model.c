@@ -443,11 +443,11 @@ void stat_model_draw(const struct stat_model *model, const int *configurations, 
 	gsl_rng_free(random);
 }
 
-bool stat_model_fits(const struct stat_model *model, double *ret_mean_square, double *ret_largest)
+struct stat_check stat_model_check(const struct stat_model *model)
 {
 	int n = model->cell_count;
 	gsl_matrix *inverse = gsl_matrix_alloc((size_t)n, (size_t)n);
-	double squares = 0, largest = 0;
+	struct stat_check check = {0};
 
 	if (!inverse)
 		err_no_memory();
@@ -460,14 +460,17 @@ bool stat_model_fits(const struct stat_model *model, double *ret_mean_square, do
 
 		gsl_blas_ddot(&column.vector, model->alpha, &weighted);
 		gsl_blas_ddot(&column.vector, &column.vector, &diagonal);
-		z = weighted / sqrt(diagonal);
-		squares += z * z / n;
-		largest = MAX_OF(largest, fabs(z));
+		z = fabs(weighted / sqrt(diagonal));
+		check.mean_square += z * z / n;
+		if (z >= check.largest) {
+			check.largest = z;
+			check.configuration = model->cells[i].configuration;
+		}
 	}
 	gsl_matrix_free(inverse);
-	if (ret_mean_square)
-		*ret_mean_square = squares;
-	if (ret_largest)
-		*ret_largest = largest;
-	return squares <= LOO_MEAN_SQUARE && largest <= LOO_LARGEST;
+	if (n > 1)
+		check.mean_square = (check.mean_square * n - check.largest * check.largest) / (n - 1);
+	check.fits = check.mean_square <= LOO_MEAN_SQUARE;
+	check.stands_out = check.largest > LOO_LARGEST;
+	return check;
 }

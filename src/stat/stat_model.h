@@ -88,8 +88,16 @@ void stat_model_draw(const struct stat_model *model, const int *configurations, 
 
 /*
  * Leave-one-out: z_i = (K^-1 y)_i / sqrt((K^-1)_ii) of each cell (Rasmussen & Williams 5.4.2). The model does not
- * describe these runs when the mean square is above 1.6 or one |z| above 4. After stat_model_solve.
+ * describe these runs when the mean square, the largest left out, is above 1.6; one |z| above 4 alone is a cell that
+ * stands out: a noisy configuration, more often than a wrong model. After stat_model_solve.
  */
-bool stat_model_fits(const struct stat_model *model, double *ret_mean_square, double *ret_largest);
+struct stat_check {
+	double mean_square; /* without the largest */
+	double largest;	    /* |z| */
+	int configuration;  /* of the cell with it */
+	bool fits, stands_out;
+};
+
+struct stat_check stat_model_check(const struct stat_model *model);
 
 #endif

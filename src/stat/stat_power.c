@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <math.h>
 
-/* Period over length, and relative error of interpolated edges (methods 5.2, runs of 75 s). */
+/* Period over length, and relative error of interpolated edges (docs/statistics.md, 5.2). */
 static const struct {
 	double ratio, error;
 } errors[] = {{.1 / 75, .0002}, {.5 / 75, .0011}, {1. / 75, .0023},

@@ -7,7 +7,7 @@
 
 #include <gsl/gsl_sort.h>
 
-enum { RIVALS = 48, DRAWS = 400, FIRST_SWEEPS = 3, REFIT_RUNS = 4, RANK_DRAWS = 1000 };
+enum { RIVALS = 48, DRAWS = 400, FIRST_SWEEPS = 3, REFIT_RUNS = 4, RANK_DRAWS = 1000, KNOWN_RUNS = 4, AGAIN = 2 };
 #define FIRST_STEP 3.
 #define NEXT_STEP 1.6
 #define WIDEN 3. /* v2 and v3 in decisions, and once more when the check fails */
@@ -105,17 +105,21 @@ static void choose(const struct stat_model *model, const struct stat_space *spac
 	}
 }
 
-/* The posterior for decisions: wider where the check fails once. -ERANGE: it fails still. */
-static int posterior(struct stat_model *model, struct stat_choice *choice, struct err *err)
+/* The posterior for decisions: wider where the check fails once. */
+static int posterior(struct stat_model *model, struct stat_check *ret_check, struct err *err)
 {
 	int r = stat_model_solve(model, WIDEN, err);
 
-	if (r < 0 || stat_model_fits(model, &choice->mean_square, &choice->largest))
+	if (r < 0)
 		return r;
+	*ret_check = stat_model_check(model);
+	if (ret_check->fits && !ret_check->stands_out)
+		return 0;
 	r = stat_model_solve(model, WIDEN * WIDEN, err);
 	if (r < 0)
 		return r;
-	return stat_model_fits(model, &choice->mean_square, &choice->largest) ? 0 : -ERANGE;
+	*ret_check = stat_model_check(model);
+	return 0;
 }
 
 int stat_select(struct stat_model *model, const struct stat_space *space, const struct stat_costs *costs,
@@ -124,7 +128,7 @@ int stat_select(struct stat_model *model, const struct stat_space *space, const 
 {
 	struct stat_choice choice = {.configuration = -1};
 	int who[RIVALS], count, challenger, r;
-	bool fresh = stat_model_fitted(model) == 0;
+	bool fresh = stat_model_fitted(model) == 0, again;
 
 	r = stat_model_runs(model, runs, n, err);
 	if (r < 0)
@@ -133,23 +137,29 @@ int stat_select(struct stat_model *model, const struct stat_space *space, const 
 		stat_model_fit(model, FIRST_SWEEPS, FIRST_STEP);
 	else if (n - stat_model_fitted(model) >= REFIT_RUNS)
 		stat_model_fit(model, 1, NEXT_STEP);
-	r = posterior(model, &choice, err);
-	if (r < 0 && r != -ERANGE)
+	r = posterior(model, &choice.check, err);
+	if (r < 0)
 		return r;
 	choice.incumbent = lowest(model, space->count);
 	count = rivals(model, space->count, choice.incumbent, who);
 	choice.bad = judge(model, rule, who, count, rule->seed + (uint64_t)n, &challenger);
-	if (r == -ERANGE)
+	again = (!choice.check.fits || choice.check.stands_out) &&
+		stat_model_runs_of(model, choice.check.configuration) < KNOWN_RUNS;
+	if (!choice.check.fits && !again) {
 		choice.what = STAT_SELECT_FALLBACK;
-	else if (choice.bad <= 1 - rule->target && stat_model_runs_of(model, choice.incumbent) >= 2)
+	} else if (!again && choice.bad <= 1 - rule->target && stat_model_runs_of(model, choice.incumbent) >= 2) {
 		choice.what = STAT_SELECT_DONE;
-	else if (n >= rule->most)
+	} else if (n >= rule->most) {
 		choice.what = STAT_SELECT_SPENT;
-	else if (choice.bad <= 1 - rule->target || challenger < 0) {
+	} else if (again) {
+		choice.configuration = choice.check.configuration;
+		choice.runs = AGAIN;
+	} else if (choice.bad <= 1 - rule->target || challenger < 0) {
 		choice.configuration = choice.incumbent;
 		choice.runs = 1;
-	} else
+	} else {
 		choose(model, space, costs, challenger, configuration, boot, &choice);
+	}
 	*ret_choice = choice;
 	return 0;
 }

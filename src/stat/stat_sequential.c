@@ -7,7 +7,8 @@
 
 #include <gsl/gsl_cdf.h>
 
-/* Nominal alpha by blocks before the first look and by cap, each simulated to 5 % over all looks (methods 2.3). */
+/* Nominal alpha by blocks before the first look and by cap, each simulated to 5 % over all looks
+ * (docs/statistics.md, 2.3). */
 static const int caps[] = {8, 10, 12, 16, 20, 30, 60};
 static const struct {
 	int first;

@@ -20,7 +20,7 @@ static void test_reference(void **state)
 	assert_true(drift.judged && !drift.flagged);
 }
 
-/* Methods 1.4; von Neumann's were simulated there, so the last digit may be off by two. */
+/* Of docs/statistics.md, 1.4; von Neumann's were simulated there, so the last digit may be off by two. */
 static void test_critical_values(void **state)
 {
 	static const struct {

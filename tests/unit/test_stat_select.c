@@ -140,12 +140,20 @@ static void test_fit(void **state)
 	assert_int_equal(stat_model_solve(model, 1, NULL), 0);
 	for (int c = 0; c < COUNT; c++)
 		assert_true(fabs(stat_model_mean(model, c) - 4 - .1 * (c / 4)) < .005);
-	assert_true(stat_model_fits(model, NULL, NULL));
+	assert_true(stat_model_check(model).fits);
 	/* One run that nothing explains. */
 	runs[5].log += .3;
 	assert_int_equal(stat_model_runs(model, runs, 2 * COUNT, NULL), 0);
 	assert_int_equal(stat_model_solve(model, 1, NULL), 0);
-	assert_false(stat_model_fits(model, NULL, NULL));
+	assert_true(stat_model_check(model).stands_out);
+	assert_int_equal(stat_model_check(model).configuration, 5);
+	/* Runs that nothing explains, with the model's certainty: it does not fit. */
+	for (int i = 0; i < 2 * COUNT; i++)
+		runs[i].log += i / 2 % 2 ? .1 : -.1;
+	assert_int_equal(stat_model_runs(model, runs, 2 * COUNT, NULL), 0);
+	stat_model_noise(model, 1e-6, 1e-6);
+	assert_int_equal(stat_model_solve(model, 1, NULL), 0);
+	assert_false(stat_model_check(model).fits);
 }
 
 static double path(const struct stat_costs *costs, int from, const int *order, int n)

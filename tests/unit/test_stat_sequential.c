@@ -72,7 +72,7 @@ static void test_looks(void **state)
 		    1e-12);
 }
 
-/* Methods 2.2, theta = 1 %: percentages of two one-sided tests at .05 each. */
+/* Simulated (docs/statistics.md, 2.2), theta = 1 %: percentages of two one-sided tests at .05 each. */
 static void test_equivalence_power(void **state)
 {
 	static const int n[] = {4, 6, 8, 10, 12, 16, 32, 64};

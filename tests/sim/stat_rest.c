@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns the simulation of many configurations beside a baseline (family error and power), and of energy from samples of
+ * power.
+ *
+ * usage: stat_rest [--reps N]     (3000)
+ */
+#include <math.h>
+
+#include <gsl/gsl_randist.h>
+
+#include "stat_cases.h"
+#include "stat_energy.h"
+#include "stat_many.h"
+
+enum { MOST = 80, BLOCKS = 12, STATED = 3000 };
+
+static struct judge judge;
+
+enum spread { EQUAL, LOGNORMAL, CLASSES };
+
+static const char *const spread_names[] = {"equal sd", "sds lognormal .8", "two classes 8x"};
+
+/* Every second configuration is 3 % lower; sd 1 %, or about it; runs in the random order of their block, if it drifts
+ * on top of OU_20. */
+static void draw(gsl_rng *random, enum spread spread, bool drifts, int k, int n, double *logs)
+{
+	struct series series = series_begin(OU_20, random);
+	int order[MOST];
+	double sd[MOST];
+
+	for (int j = 0; j <= k; j++) {
+		order[j] = j;
+		sd[j] = .01;
+		if (spread == LOGNORMAL)
+			sd[j] *= exp(gsl_ran_gaussian_ziggurat(random, .8));
+		if (spread == CLASSES)
+			sd[j] = gsl_rng_uniform(random) < .5 ? .0025 : .02;
+	}
+	for (int b = 0; b < n; b++) {
+		gsl_ran_shuffle(random, order, (size_t)k + 1, sizeof(int));
+		for (int i = 0; i <= k; i++) {
+			int j = order[i];
+
+			logs[j * n + b] = gsl_ran_gaussian_ziggurat(random, sd[j]) - (j && j % 2 == 0 ? .03 : 0) +
+					  (drifts ? log(series_next(&series)) : 0);
+		}
+	}
+}
+
+static void family(long reps)
+{
+	static const struct {
+		int k, n;
+		enum spread spread;
+		bool drift;
+		double error, power, listed, listed_power; /* NAN: not stated for the rule that is picked */
+	} rows[] = {
+	    {4, 5, EQUAL, false, 4.1, 71, NAN, NAN},	  {4, 5, LOGNORMAL, false, 3.5, 51, NAN, NAN},
+	    {19, 5, EQUAL, true, 3.6, 76, 16.4, 90},	  {19, 5, LOGNORMAL, false, 6.3, 58, 20.8, 72},
+	    {19, 5, LOGNORMAL, true, 4.9, 48, 16.5, 65},  {79, 5, LOGNORMAL, false, 6.0, 44, 44.9, 71},
+	    {79, 5, CLASSES, true, 6.1, 27, 36.6, 64},	  {19, 8, LOGNORMAL, false, NAN, NAN, NAN, NAN},
+	    {79, 8, LOGNORMAL, true, NAN, NAN, NAN, NAN}, {19, 12, LOGNORMAL, false, NAN, NAN, NAN, NAN},
+	};
+	char what[96];
+
+	printf("  2.4 chance of any false claim, and power at 3 %%\n");
+	for (size_t row = 0; row < ARRAY_SIZE(rows); row++) {
+		gsl_rng *random = random_of(100 + row);
+		long any = 0, any_listed = 0;
+		double sum[2] = {0}, squares[2] = {0};
+		int k = rows[row].k, real = k / 2;
+
+		for (long rep = 0; rep < reps; rep++) {
+			double logs[MOST * BLOCKS], found[2] = {0};
+			struct stat_many_row result[MOST];
+			struct stat_many many;
+			bool wrong = false, wrong_listed = false;
+
+			draw(random, rows[row].spread, rows[row].drift, k, rows[row].n, logs);
+			(void)stat_many(logs, k + 1, rows[row].n, STAT_ALPHA, STAT_MARGIN, &many, result, NULL);
+			for (int j = 1; j <= k; j++) {
+				bool is_real = j % 2 == 0, listed = result[j - 1].listed <= STAT_ALPHA;
+
+				wrong |= !is_real && result[j - 1].differs;
+				wrong_listed |= !is_real && listed;
+				found[0] += 100. * (is_real && result[j - 1].differs) / real;
+				found[1] += 100. * (is_real && listed) / real;
+			}
+			any += wrong;
+			any_listed += wrong_listed;
+			for (int i = 0; i < 2; i++) {
+				sum[i] += found[i];
+				squares[i] += found[i] * found[i];
+			}
+		}
+		(void)snprintf(what, sizeof(what), "k %d, n %d, %s%s", k, rows[row].n, spread_names[rows[row].spread],
+			       rows[row].drift ? ", drift" : "");
+		if (isnan(rows[row].error)) {
+			judge_most(&judge, what, any, reps, 5.2);
+		} else {
+			judge_percent(&judge, what, any, reps, rows[row].error, STATED, .1);
+			judge_mean(&judge, "  power", sum[0], squares[0], reps, rows[row].power, STATED, 1);
+		}
+		if (!isnan(rows[row].listed)) {
+			judge_percent(&judge, "  listed (BH)", any_listed, reps, rows[row].listed, STATED, .1);
+			judge_mean(&judge, "  listed, power", sum[1], squares[1], reps, rows[row].listed_power, STATED,
+				   1);
+		}
+		gsl_rng_free(random);
+	}
+}
+
+/* ---- 5.2: energy of a run of 75 s ---- */
+
+/* Power of a host: idle, a rise and fall with a time constant, and a slow wave of the load. */
+struct host {
+	double idle, load, tau, wave, period, phase;
+};
+
+static double level(const struct host *host, double t)
+{
+	double on = t < 0 ? 0 : 1 - exp(-t / host->tau);
+
+	if (t > 75)
+		on = (1 - exp(-75 / host->tau)) * exp(-(t - 75) / host->tau);
+	return host->idle + (host->load - host->idle) * on +
+	       (t >= 0 && t <= 75 ? host->wave * sin(2 * M_PI * t / host->period + host->phase) : 0);
+}
+
+static void power(long reps)
+{
+	static const struct {
+		double period, error, bias;
+	} rows[] = {{.1, .02, .01}, {.5, .11, .05}, {1, .23, -.10}, {2, .52, -.26}, {5, 1.41, -.89}, {10, 2.94, -1.93}};
+	char what[96];
+
+	printf("  5.2 error of the energy of 75 s, 1 W steps, +-20 %% jitter: root mean square, %%\n");
+	for (size_t row = 0; row < ARRAY_SIZE(rows); row++) {
+		gsl_rng *random = random_of(900 + row);
+		double sum = 0, squares = 0, h = rows[row].period;
+
+		for (long rep = 0; rep < reps; rep++) {
+			struct host host = {160, 280, .3, 12, 20, 2 * M_PI * gsl_rng_uniform(random)};
+			struct stat_power_rule rule = {1, 2000, 0, 0};
+			struct stat_watts samples[1200];
+			struct stat_energy energy;
+			double t = -3 * h - h * gsl_rng_uniform(random), truth = 0, error;
+			int n = 0;
+
+			for (; t < 75 + 3 * h && n < 1200; n++) {
+				samples[n] = (struct stat_watts){t, round(level(&host, t))};
+				t += h * (.8 + .4 * gsl_rng_uniform(random));
+			}
+			for (int i = 0; i < 7500; i++)
+				truth += level(&host, (i + .5) * .01) * .01;
+			(void)stat_power_energy(&rule, samples, n, 0, 75, &energy, NULL);
+			error = 100 * (energy.joules / truth - 1);
+			sum += error;
+			squares += error * error;
+		}
+		(void)snprintf(what, sizeof(what), "period %g s", h);
+		judge_below(&judge, what, sqrt(squares / (double)reps), 0, rows[row].error);
+		judge_below(&judge, "  bias", fabs(sum / (double)reps), 0, 1.5 * fabs(rows[row].bias));
+		gsl_rng_free(random);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	long reps = reps_of(argc, argv, 3000);
+
+	family(reps);
+	power(reps);
+	return judge_end(&judge);
+}

@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include <gsl/gsl_blas.h>
-#include <gsl/gsl_linalg.h>
+#include <gsl/gsl_cblas.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 
@@ -30,10 +29,11 @@ struct stat_model {
 	double *noise; /* sig2 of each configuration */
 	double jitter, mean, widen;
 	int cell_count, boot_count, total, fitted; /* total: runs now; fitted: runs at the last fit */
-	gsl_matrix *factor;			   /* lower Cholesky factor of K */
-	gsl_matrix *across;			   /* L^-1 k(cell, c): cells x configurations */
-	gsl_matrix *toward;			   /* L^-1 (vb [boot of cell = b]): cells x boots */
-	gsl_vector *alpha;			   /* L^-1 (y - mean) */
+	/* Rows one after the other. */
+	double *factor; /* lower Cholesky factor of K */
+	double *across; /* row c: L^-1 k(cell, c) */
+	double *toward; /* row b: L^-1 (vb [boot of cell = b]) */
+	double *alpha;	/* L^-1 (y - mean) */
 	double *theta_mean, *theta_variance;
 };
 
@@ -60,17 +60,15 @@ struct stat_model *stat_model_new(const struct stat_space *space)
 	return model;
 }
 
-/* gsl_*_free take NULL. */
 static void forget(struct stat_model *model)
 {
-	gsl_matrix_free(model->factor);
-	gsl_matrix_free(model->across);
-	gsl_matrix_free(model->toward);
-	gsl_vector_free(model->alpha);
+	free(model->factor);
+	free(model->across);
+	free(model->toward);
+	free(model->alpha);
 	free(model->cells);
 	free(model->boots);
-	model->factor = model->across = model->toward = NULL;
-	model->alpha = NULL;
+	model->factor = model->across = model->toward = model->alpha = NULL;
 	model->cells = NULL;
 	model->boots = NULL;
 }
@@ -161,10 +159,8 @@ int stat_model_runs(struct stat_model *model, const struct stat_run *runs, int n
 	model->mean = 0;
 	for (int i = 0; i < model->cell_count; i++)
 		model->mean += model->cells[i].mean / model->cell_count;
-	model->factor = gsl_matrix_alloc((size_t)model->cell_count, (size_t)model->cell_count);
-	model->alpha = gsl_vector_alloc((size_t)model->cell_count);
-	if (!model->factor || !model->alpha)
-		err_no_memory();
+	model->factor = stat_zeroed(model->cell_count * model->cell_count, sizeof(double));
+	model->alpha = stat_zeroed(model->cell_count, sizeof(double));
 	return 0;
 }
 
@@ -213,16 +209,16 @@ static int decompose(struct stat_model *model, double widen)
 				k += model->hyper.boot;
 			if (i == j)
 				k += model->hyper.noise * model->noise[a->configuration] / a->runs + model->jitter;
-			gsl_matrix_set(model->factor, (size_t)i, (size_t)j, k);
+			model->factor[i * n + j] = k;
 		}
-		gsl_vector_set(model->alpha, (size_t)i, a->mean - model->mean);
+		model->alpha[i] = a->mean - model->mean;
 	}
-	/* Row by row; GSL's own calls its error handler, which ends the program, when K is not positive. */
+	/* Row by row; GSL's own ends the program when K is not positive. */
 	for (int i = 0; i < n; i++) {
-		double *row = gsl_matrix_ptr(model->factor, (size_t)i, 0);
+		double *row = model->factor + (size_t)i * n;
 
 		for (int j = 0; j <= i; j++) {
-			const double *other = gsl_matrix_ptr(model->factor, (size_t)j, 0);
+			const double *other = model->factor + (size_t)j * n;
 			double sum = row[j];
 
 			for (int k = 0; k < j; k++)
@@ -232,7 +228,7 @@ static int decompose(struct stat_model *model, double widen)
 			row[j] = i == j ? sqrt(sum) : sum / other[j];
 		}
 	}
-	gsl_blas_dtrsv(CblasLower, CblasNoTrans, CblasNonUnit, model->factor, model->alpha);
+	cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, n, model->factor, n, model->alpha, 1);
 	return 0;
 }
 
@@ -243,8 +239,8 @@ double stat_model_likelihood(struct stat_model *model)
 	if (decompose(model, 1) < 0)
 		return -INFINITY;
 	for (int i = 0; i < model->cell_count; i++)
-		logs += log(gsl_matrix_get(model->factor, (size_t)i, (size_t)i));
-	gsl_blas_ddot(model->alpha, model->alpha, &square);
+		logs += log(model->factor[i * model->cell_count + i]);
+	square = cblas_ddot(model->cell_count, model->alpha, 1, model->alpha, 1);
 	return -square / 2 - logs;
 }
 
@@ -300,6 +296,13 @@ int stat_model_fitted(const struct stat_model *model)
 	return model->fitted;
 }
 
+/* Each row r becomes L^-1 r. */
+static void solve_rows(const struct stat_model *model, int rows, double *matrix)
+{
+	cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, rows, model->cell_count, 1,
+		    model->factor, model->cell_count, matrix, model->cell_count);
+}
+
 int stat_model_solve(struct stat_model *model, double widen, struct err *err)
 {
 	int n = model->cell_count, configurations = model->space->count;
@@ -309,28 +312,22 @@ int stat_model_solve(struct stat_model *model, double widen, struct err *err)
 	if (decompose(model, widen) < 0)
 		return err_set(err, EDOM, NULL, "the covariance of %d cells is not positive", n);
 	model->widen = widen;
-	gsl_matrix_free(model->across);
-	gsl_matrix_free(model->toward);
-	model->across = gsl_matrix_alloc((size_t)configurations, (size_t)n);
-	model->toward = gsl_matrix_calloc((size_t)model->boot_count, (size_t)n);
-	if (!model->across || !model->toward)
-		err_no_memory();
+	free(model->across);
+	free(model->toward);
+	model->across = stat_zeroed(configurations * n, sizeof(double));
+	model->toward = stat_zeroed(model->boot_count * n, sizeof(double));
 	for (int i = 0; i < n; i++) {
-		gsl_matrix_set(model->toward, (size_t)model->cells[i].boot, (size_t)i, model->hyper.boot);
+		model->toward[model->cells[i].boot * n + i] = model->hyper.boot;
 		for (int c = 0; c < configurations; c++)
-			gsl_matrix_set(model->across, (size_t)c, (size_t)i,
-				       kernel(model, widen, model->cells[i].configuration, c));
+			model->across[c * n + i] = kernel(model, widen, model->cells[i].configuration, c);
 	}
-	gsl_blas_dtrsm(CblasRight, CblasLower, CblasTrans, CblasNonUnit, 1, model->factor, model->across);
-	gsl_blas_dtrsm(CblasRight, CblasLower, CblasTrans, CblasNonUnit, 1, model->factor, model->toward);
+	solve_rows(model, configurations, model->across);
+	solve_rows(model, model->boot_count, model->toward);
 	for (int c = 0; c < configurations; c++) {
-		gsl_vector_view row = gsl_matrix_row(model->across, (size_t)c);
-		double mean, square;
+		const double *row = model->across + (size_t)c * n;
 
-		gsl_blas_ddot(&row.vector, model->alpha, &mean);
-		gsl_blas_ddot(&row.vector, &row.vector, &square);
-		model->theta_mean[c] = model->mean + mean;
-		model->theta_variance[c] = MAX_OF(0, kernel(model, widen, c, c) - square);
+		model->theta_mean[c] = model->mean + cblas_ddot(n, row, 1, model->alpha, 1);
+		model->theta_variance[c] = MAX_OF(0, kernel(model, widen, c, c) - cblas_ddot(n, row, 1, row, 1));
 	}
 	return 0;
 }
@@ -345,32 +342,30 @@ double stat_model_variance(const struct stat_model *model, int c)
 	return model->theta_variance[c];
 }
 
-static double dot_rows(gsl_matrix *left, int i, gsl_matrix *right, int j)
+static double dot_rows(const struct stat_model *model, const double *left, int i, const double *right, int j)
 {
-	gsl_vector_view a = gsl_matrix_row(left, (size_t)i), b = gsl_matrix_row(right, (size_t)j);
-	double dot;
+	int n = model->cell_count;
 
-	gsl_blas_ddot(&a.vector, &b.vector, &dot);
-	return dot;
+	return cblas_ddot(n, left + (size_t)i * n, 1, right + (size_t)j * n, 1);
 }
 
 double stat_model_covariance(const struct stat_model *model, int c, int d)
 {
-	return kernel(model, model->widen, c, d) - dot_rows(model->across, c, model->across, d);
+	return kernel(model, model->widen, c, d) - dot_rows(model, model->across, c, model->across, d);
 }
 
 double stat_model_boot_variance(const struct stat_model *model, int boot)
 {
 	int b = boot_index(model, boot);
 
-	return b < 0 ? model->hyper.boot : model->hyper.boot - dot_rows(model->toward, b, model->toward, b);
+	return b < 0 ? model->hyper.boot : model->hyper.boot - dot_rows(model, model->toward, b, model->toward, b);
 }
 
 double stat_model_boot_covariance(const struct stat_model *model, int boot, int c)
 {
 	int b = boot_index(model, boot);
 
-	return b < 0 ? 0 : -dot_rows(model->toward, b, model->across, c);
+	return b < 0 ? 0 : -dot_rows(model, model->toward, b, model->across, c);
 }
 
 double stat_model_noise_of(const struct stat_model *model, int c)
@@ -446,28 +441,23 @@ void stat_model_draw(const struct stat_model *model, const int *configurations, 
 struct stat_check stat_model_check(const struct stat_model *model)
 {
 	int n = model->cell_count;
-	gsl_matrix *inverse = gsl_matrix_alloc((size_t)n, (size_t)n);
+	CLEANUP(base_free) double *inverse = stat_zeroed(n * n, sizeof(double));
 	struct stat_check check = {0};
 
-	if (!inverse)
-		err_no_memory();
-	/* The columns of L^-1: their squares sum to the diagonal of K^-1, and with alpha to K^-1 y. */
-	gsl_matrix_set_identity(inverse);
-	gsl_blas_dtrsm(CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, 1, model->factor, inverse);
+	/* Row i is L^-1 e_i: its square is that entry of the diagonal of K^-1, and with alpha it is (K^-1 y)_i. */
+	for (int i = 0; i < n; i++)
+		inverse[i * n + i] = 1;
+	solve_rows(model, n, inverse);
 	for (int i = 0; i < n; i++) {
-		gsl_vector_view column = gsl_matrix_column(inverse, (size_t)i);
-		double weighted, diagonal, z;
+		const double *row = inverse + (size_t)i * n;
+		double z = fabs(cblas_ddot(n, row, 1, model->alpha, 1) / sqrt(cblas_ddot(n, row, 1, row, 1)));
 
-		gsl_blas_ddot(&column.vector, model->alpha, &weighted);
-		gsl_blas_ddot(&column.vector, &column.vector, &diagonal);
-		z = fabs(weighted / sqrt(diagonal));
 		check.mean_square += z * z / n;
 		if (z >= check.largest) {
 			check.largest = z;
 			check.configuration = model->cells[i].configuration;
 		}
 	}
-	gsl_matrix_free(inverse);
 	if (n > 1)
 		check.mean_square = (check.mean_square * n - check.largest * check.largest) / (n - 1);
 	check.fits = check.mean_square <= LOO_MEAN_SQUARE;

@@ -1,368 +1,20 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Owns the knobs of the kernel's command line. Each is one word of the next boots; by default it is asked for in a
- * trial boot, and only `hvtune confirm` makes it part of the default. Legal values: facts of
+ * Owns the knobs of the kernel's command line. Each is one word of the next boots (knob_boot_knob.h). Legal values:
  * Documentation/admin-guide/kernel-parameters.txt of Linux and drivers/iommu/amd/init.c.
  */
 #include <ctype.h>
 #include <errno.h>
 
+#include "advise_words.h"
 #include "cpuset.h"
+#include "knob_boot_knob.h"
 #include "knob_boot_state.h"
 #include "knob_plan.h"
 #include "knob_table.h"
 #include "text.h"
 
-#define FAMILY "boot."
-static const char of_default[] = "default ", of_trial[] = "trial ";
-
-/* ---- reading and writing a word ---- */
-
-static const char *name_of(const char *where)
-{
-	return strchr(where, ' ') + 1;
-}
-
-static int get_default(struct knob_machine *machine, const char *name, const char **ret, struct err *err)
-{
-	CLEANUP(boot_view_close) struct boot_view view = {0};
-	const char *line = "";
-	int r = boot_view_open(machine, &view, err);
-
-	if (r == 0)
-		r = boot_view_line(machine, &view, &line, err);
-	if (r == 0)
-		*ret = arena_strdup(machine->arena, knob_boot_value(view.arena, line, name));
-	return r;
-}
-
-static int get_trial(struct knob_machine *machine, const char *name, const char **ret, struct err *err)
-{
-	struct boot_trial *trial = NULL;
-	int r = boot_trial_read(machine, &trial, err);
-
-	if (r < 0)
-		return r;
-	*ret = NULL;
-	for (size_t i = 0; trial && i < trial->count; i++)
-		if (text_equal(trial->names[i], name))
-			*ret = trial->values[i];
-	return 0;
-}
-
-static int get_word(struct knob_machine *machine, const char *where, const char **ret, struct err *err)
-{
-	return text_starts(where, of_trial) ? get_trial(machine, name_of(where), ret, err)
-					    : get_default(machine, name_of(where), ret, err);
-}
-
-static int set_default(struct knob_machine *machine, const char *name, const char *text, struct err *err)
-{
-	const struct knob_boot_change change = knob_boot_change_of(name, text);
-	CLEANUP(boot_view_close) struct boot_view view = {0};
-	struct knob_boot_plan plan = {0};
-	int r = boot_view_open(machine, &view, err);
-
-	if (r == 0)
-		r = knob_boot_plan_default(view.host, &view.loader, &change, 1, view.arena, &plan, err);
-	return r < 0 ? r : boot_carry_out(machine, &plan, false, err);
-}
-
-static int set_word(struct knob_machine *machine, const char *where, const char *text, struct err *err)
-{
-	return text_starts(where, of_trial) ? boot_trial_set(machine, name_of(where), text, err)
-					    : set_default(machine, name_of(where), text ? text : "absent", err);
-}
-
-static int settle_default(struct knob_machine *machine, struct boot_view *view, struct err *err)
-{
-	const char *const *maker = knob_boot_maker(view->arena, &view->loader);
-
-	return maker ? boot_run(machine, maker, NULL, err) : 0;
-}
-
-/* The entry of the trial is made of its state, and taken away without one. */
-static int settle_trial(struct knob_machine *machine, struct boot_view *view, struct err *err)
-{
-	static const char *const enable[] = {"systemctl", "enable", "hvtune-confirm.service", NULL};
-	struct knob_boot_plan plan = {0};
-	struct boot_trial *trial = NULL;
-	struct err ignored = {0};
-	int r = boot_trial_read(machine, &trial, err);
-
-	if (r < 0)
-		return r;
-	/* Without that service the trial is confirmed by hand, as its plan says. */
-	if (trial)
-		(void)boot_run(machine, enable, NULL, &ignored);
-	r = trial ? knob_boot_plan_trial(view->host, &view->loader, boot_trial_changes(view->arena, trial),
-					 trial->count, trial->id, view->arena, &plan, err)
-		  : knob_boot_plan_forget(view->host, &view->loader, view->arena, &plan, err);
-	return r < 0 ? r : boot_carry_out(machine, &plan, true, err);
-}
-
-static int settle_words(struct knob_machine *machine, const struct knob_point *points, size_t count, struct err *err)
-{
-	CLEANUP(boot_view_close) struct boot_view view = {0};
-	bool lasting = false, trial = false;
-	int r = boot_view_open(machine, &view, err);
-
-	for (size_t i = 0; i < count; i++) {
-		if (!points[i].knob || points[i].knob->actuator->settle != settle_words)
-			continue;
-		trial = trial || text_starts(points[i].where, of_trial);
-		lasting = lasting || text_starts(points[i].where, of_default);
-	}
-	if (r == 0 && lasting)
-		r = settle_default(machine, &view, err);
-	return r < 0 || !trial ? r : settle_trial(machine, &view, err);
-}
-
-/* A kill may have left new contents beside any of the files that a trial is made of. */
-static int tidy_words(struct knob_machine *machine, const char *where, struct err *err)
-{
-	static const char state[] = BOOT_TRIAL_STATE;
-	static const char *const paths[] = {state, "/boot/grub/custom.cfg", "/boot/grub2/custom.cfg",
-					    "/boot/efi/EFI/hvtune/grubenv", "/efi/EFI/hvtune/grubenv"};
-	static const char *const entries[] = {"/boot/loader/entries", "/efi/loader/entries",
-					      "/boot/efi/loader/entries"};
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(paths); i++)
-		r = sys_writer_tidy(machine->writer, paths[i], err);
-	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(entries); i++)
-		for (size_t j = 0; r == 0 && knob_boot_trial_entries[j]; j++)
-			r = sys_writer_tidy(
-			    machine->writer,
-			    arena_printf(machine->arena, "%s/%s", entries[i], knob_boot_trial_entries[j]), err);
-	(void)where;
-	return r;
-}
-
-static bool same_words(const char *a, const char *b)
-{
-	return text_equal(a, b);
-}
-
-static const struct knob_actuator boot_word = {
-    .name = "boot", .get = get_word, .set = set_word, .same = same_words, .tidy = tidy_words, .settle = settle_words};
-
-static int refuse_files(struct knob_machine *machine, const struct knob *knob, const struct knob_ask *ask,
-			struct knob_points *points, struct err *err)
-{
-	(void)machine;
-	(void)knob;
-	(void)points;
-	return err_set(err, EINVAL, ask->name, "is no setting: the files that boot.NAME=VALUE with --no-trial changes");
-}
-
-static const struct knob files_knob = {
-    .name = FAMILY "files",
-    .summary = "the files of the boot loader that words of the default line are written to",
-    .value = "TEXT",
-    .scope = KNOB_BOOT,
-    .unit = KNOB_OF_HOST,
-    .actuator = &knob_whole_file,
-    .path = "/etc/default/grub",
-    .expand = refuse_files,
-    .yields = true,
-    .rank = KNOB_RANK_BOOT,
-    .after = "a reboot",
-};
-
-/* ---- plans ---- */
-
-static int trial_or_default(struct knob_machine *machine, const struct knob_ask *ask, const char *name,
-			    const char **ret_where, const char **ret_label, struct err *err)
-{
-	CLEANUP(boot_view_close) struct boot_view view = {0};
-	const char *line = "", *pending = NULL;
-	int r = boot_view_open(machine, &view, err);
-
-	if (r == 0)
-		r = boot_view_line(machine, &view, &line, err);
-	if (r == 0)
-		r = get_trial(machine, name, &pending, err);
-	if (r < 0)
-		return r;
-	bool as_asked = !pending && text_equal(knob_boot_value(view.arena, line, name), ask->value);
-
-	if (machine->no_trial || as_asked || !*ask->value) {
-		*ret_where = arena_printf(machine->arena, "%s%s", of_default, name);
-		return 0;
-	}
-	if (view.loader.no_trial) {
-		r = err_set(err, ENOTSUP, ask->name, "no trial boot is possible here: %s", view.loader.no_trial);
-		(void)err_hint(err, "--no-trial changes the default entry without one");
-		return r;
-	}
-	const char *now = knob_boot_value(view.arena, line, name);
-
-	*ret_where = arena_printf(machine->arena, "%s%s", of_trial, name);
-	*ret_label =
-	    text_equal(now, "absent") ? "trial boot" : arena_printf(machine->arena, "trial boot; default: %s", now);
-	return 0;
-}
-
-static int expand_word(struct knob_machine *machine, const struct knob *knob, const struct knob_ask *ask,
-		       struct knob_points *points, struct err *err)
-{
-	const char *name = arena_strdup(machine->arena, ask->name + strlen(FAMILY)), *where = NULL, *label = "";
-	struct knob_boot_change change = knob_boot_change_of(name, *ask->value ? ask->value : "absent");
-	int r;
-
-	if (text_equal(name, "*"))
-		return -ENOENT;
-	if (ask->where)
-		return err_set(err, EINVAL, ask->where, "%s is one for the whole host and takes no @WHERE", ask->name);
-	if (knob_boot_may_repeat(name))
-		return err_set(err, EINVAL, ask->name,
-			       "may stand several times on the line and is no knob; edit it by hand");
-	r = knob_boot_change_check(&change, err);
-	if (r == 0)
-		r = trial_or_default(machine, ask, name, &where, &label, err);
-	if (r == 0)
-		knob_points_add(
-		    points, &(struct knob_point){
-				.knob = knob, .name = ask->name, .where = where, .label = label, .new = ask->value});
-	return r;
-}
-
-/* All words of a plan that go the same way, with those that the trial has already. */
-static size_t changes_of(struct knob_machine *machine, const struct knob_plan *plan, bool trial,
-			 const struct boot_trial *pending, struct knob_boot_change **ret)
-{
-	size_t room = plan->points.count + (trial && pending ? pending->count : 0), count = 0;
-	struct knob_boot_change *changes = ARENA_ARRAY(machine->arena, room + 1, struct knob_boot_change);
-
-	for (size_t i = 0; trial && pending && i < pending->count; i++)
-		changes[count++] = knob_boot_change_of(pending->names[i], pending->values[i]);
-	for (size_t i = 0; i < plan->points.count; i++) {
-		const struct knob_point *point = &plan->points.items[i];
-
-		if (point->knob->actuator == &boot_word && text_starts(point->where, of_trial) == trial)
-			changes[count++] = knob_boot_change_of(name_of(point->where), point->new);
-	}
-	*ret = changes;
-	return count;
-}
-
-static void add_notes(struct knob_machine *machine, struct knob_plan *plan, const struct knob_boot_plan *boot,
-		      bool with_files)
-{
-	for (size_t i = 0; with_files && i < boot->file_count; i++)
-		knob_plan_note(machine, plan,
-			       arena_printf(machine->arena, "boot: %s %s", boot->files[i].after ? "writes" : "removes",
-					    boot->files[i].path));
-	for (size_t i = 0; i < boot->command_count; i++) {
-		const char *text = "";
-
-		for (const char *const *word = boot->commands[i].argv; *word; word++)
-			text = arena_printf(machine->arena, "%s%s%s", text, *text ? " " : "", *word);
-		knob_plan_note(machine, plan,
-			       arena_printf(machine->arena, "boot: runs %s, %s", text, boot->commands[i].why));
-	}
-	for (size_t i = 0; i < boot->note_count; i++)
-		knob_plan_note(machine, plan, arena_strdup(machine->arena, boot->notes[i]));
-}
-
-static bool is_last_boot_step(const struct knob_plan *plan, const struct knob_step *step)
-{
-	for (const struct knob_step *later = step + 1; later < plan->steps + plan->step_count; later++)
-		if (later->knob->actuator == &boot_word)
-			return false;
-	return true;
-}
-
-/* Parameters whose "off" leaves the host open, beside mitigations= (Documentation/admin-guide/hw-vuln). */
-static bool opens_hole(const char *name, const char *value)
-{
-	static const char off[] = "spectre_v2 spectre_v2_user spec_store_bypass_disable l1tf mds tsx_async_abort "
-				  "mmio_stale_data retbleed spec_rstack_overflow gather_data_sampling "
-				  "reg_file_data_sampling indirect_target_selection tsa vmscape kvm.nx_huge_pages";
-	static const char present[] = "nopti nospectre_v1 nospectre_v2 nospec_store_bypass_disable nosmep nosmap";
-
-	return (text_equal(value, "off") && text_has_word(off, " ", name)) ||
-	       (text_equal(value, "present") && text_has_word(present, " ", name));
-}
-
-/*
- * The default's words stand in several files at once. These are points of their own, written last and put back first:
- * whatever was half done, every byte comes back. Where somebody has changed such a file since, it is left, and the
- * words are taken out of it one by one.
- */
-static void add_files(struct knob_machine *machine, struct knob_plan *plan, const struct knob_boot_plan *boot)
-{
-	struct arena *arena = machine->arena;
-	struct knob_step *steps = ARENA_ARRAY(arena, plan->step_count + 2, struct knob_step);
-
-	memcpy(steps, plan->steps, plan->step_count * sizeof(*steps));
-	steps[plan->step_count++] = (struct knob_step){
-	    .knob = &files_knob, .name = files_knob.name, .first = plan->points.count, .count = boot->file_count};
-	plan->steps = steps;
-	for (size_t i = 0; i < boot->file_count; i++) {
-		const struct knob_boot_file *file = &boot->files[i];
-		struct knob_point point = {.knob = &files_knob,
-					   .name = files_knob.name,
-					   .where = arena_strdup(arena, file->path),
-					   .label = ""};
-
-		point.old = file->before ? arena_strndup(arena, file->before, file->before_size) : NULL;
-		point.new = file->after ? arena_strndup(arena, file->after, file->after_size) : NULL;
-		knob_points_add(&plan->points, &point);
-	}
-}
-
-static bool has_files(const struct knob_plan *plan)
-{
-	for (size_t i = 0; i < plan->step_count; i++)
-		if (plan->steps[i].knob == &files_knob)
-			return true;
-	return false;
-}
-
-/* The plan as the loader will have it, so that what it refuses is told before anything is written. */
-static int judge_words(struct knob_machine *machine, struct knob_plan *plan, const struct knob_step *step,
-		       struct err *err)
-{
-	CLEANUP(boot_view_close) struct boot_view view = {0};
-	const struct knob_point *point = &plan->points.items[step->first];
-	struct knob_boot_plan trial = {0}, lasting = {0};
-	struct knob_boot_change *changes = NULL;
-	struct boot_trial *pending = NULL;
-	size_t count;
-	int r;
-
-	if (opens_hole(name_of(point->where), point->new) && !plan->hole)
-		plan->hole = arena_printf(machine->arena, "%s=%s", point->name, point->new);
-	if (!is_last_boot_step(plan, step) || has_files(plan))
-		return 0;
-	r = boot_view_open(machine, &view, err);
-	if (r == 0)
-		r = boot_trial_read(machine, &pending, err);
-	if (r < 0)
-		return r;
-	count = changes_of(machine, plan, true, pending, &changes);
-	if (count > (pending ? pending->count : 0)) {
-		r = knob_boot_plan_trial(view.host, &view.loader, changes, count, "trial", view.arena, &trial, err);
-		if (r < 0)
-			return r;
-		add_notes(machine, plan, &trial, true);
-		knob_plan_note(
-		    machine, plan,
-		    "trial boot: only the next boot has the new line; hvtune confirm makes it the default once "
-		    "that boot is well, and otherwise the boot after it is the old one");
-	}
-	count = changes_of(machine, plan, false, NULL, &changes);
-	if (count) {
-		r = knob_boot_plan_default(view.host, &view.loader, changes, count, view.arena, &lasting, err);
-		if (r == 0)
-			add_notes(machine, plan, &lasting, false);
-		if (r == 0 && lasting.file_count)
-			add_files(machine, plan, &lasting);
-	}
-	return r;
-}
+#define FAMILY KNOB_BOOT_FAMILY
 
 /* ---- lists of CPUs ---- */
 
@@ -398,6 +50,58 @@ static int check_cpus(struct knob_machine *machine, const struct knob_point *poi
 	return 0;
 }
 
+/* ---- all other words ---- */
+
+static bool takes(const struct kernel_word *word, const char *value)
+{
+	int64_t number;
+
+	if (!word->values || text_has_word(word->values, " ", value) ||
+	    ((word->flags & WORD_NUMBER) && text_int(value, 0, &number) == 0))
+		return true;
+	if (!(word->flags & WORD_LIST))
+		return false;
+	for (const char *part = value; *part;
+	     part += part[strcspn(part, ",")] ? strcspn(part, ",") + 1 : strlen(part)) {
+		char one[64];
+
+		(void)snprintf(one, sizeof(one), "%.*s", (int)strcspn(part, ","), part);
+		if (!text_has_word(word->values, " ", one))
+			return false;
+	}
+	return true;
+}
+
+/* The kernel passes over a value that it does not know without a word. */
+static int check_any(struct knob_machine *machine, const struct knob_point *point, struct err *err)
+{
+	const struct kernel_word *word = advise_kernel_word(knob_boot_name(point->where));
+
+	if (!word || !point->new || text_has_word("absent present", " ", point->new))
+		return 0;
+	if (word->flags & WORD_CPUS)
+		return check_cpus(machine, point, err);
+	if (takes(word, point->new))
+		return 0;
+	return err_set(err, EINVAL, point->new, "%s takes %s%s", point->name, word->values,
+		       word->flags & WORD_NUMBER ? *word->values ? " or a number" : "a number" : "");
+}
+
+static int judge_any(struct knob_machine *machine, struct knob_plan *plan, const struct knob_step *step,
+		     struct err *err)
+{
+	const char *name = knob_boot_name(plan->points.items[step->first].where);
+	const struct kernel_word *word = advise_kernel_word(name), *near = advise_kernel_word_near(name, 1);
+
+	if (!word && near && !text_equal(plan->points.items[step->first].new, "absent"))
+		knob_plan_note(
+		    machine, plan,
+		    arena_printf(machine->arena, "no parameter %s is known to hvtune, but %s is", name, near->name));
+	if (word && word->flags & WORD_INTEL)
+		knob_plan_note(machine, plan, arena_printf(machine->arena, "%s acts on Intel CPUs only", name));
+	return knob_boot_judge(machine, plan, step, err);
+}
+
 /* ---- the table ---- */
 
 /* What any of the actuators may write; the loader decides which of them there are. */
@@ -418,8 +122,8 @@ static const char *const files[] = {
 };
 
 #define BOOT_KNOB                                                                                                      \
-	.scope = KNOB_BOOT, .unit = KNOB_OF_HOST, .actuator = &boot_word, .path = "/etc/default/grub", .paths = files, \
-	.expand = expand_word, .rank = KNOB_RANK_BOOT, .after = "a reboot", .judge = judge_words,                      \
+	.scope = KNOB_BOOT, .unit = KNOB_OF_HOST, .actuator = &knob_boot_word, .path = "/etc/default/grub",            \
+	.paths = files, .expand = knob_boot_expand, .rank = KNOB_RANK_BOOT, .after = "a reboot",                       \
 	.moves = FAMILY "files"
 
 static const struct knob amd_pstate = {
@@ -427,6 +131,7 @@ static const struct knob amd_pstate = {
     .summary = "mode of the frequency driver from boot on",
     .value = "active|passive|guided|disable|absent",
     .words = "active passive guided disable absent",
+    .judge = knob_boot_judge,
     BOOT_KNOB,
 };
 
@@ -437,6 +142,7 @@ static const struct knob mitigations = {
     .words = "auto auto,nosmt off absent",
     .hole = "off",
     .hurts = "off leaves guests and processes able to read each other's memory; auto,nosmt halves the threads",
+    .judge = knob_boot_judge,
     BOOT_KNOB,
 };
 
@@ -446,6 +152,7 @@ static const struct knob iommu = {
     .value = "pt|nopt|off|...|absent",
     .words = "pt nopt off force noforce merge nomerge biomerge panic nopanic soft usedac absent",
     .hurts = "pt lets devices of the host reach all memory; off takes device passthrough away",
+    .judge = knob_boot_judge,
     BOOT_KNOB,
 };
 
@@ -456,6 +163,7 @@ static const struct knob amd_iommu = {
     .words = "off force_isolation force_enable pgtbl_v1 pgtbl_v2 irtcachedis nohugepages v2_pgsizes_only fullflush "
 	     "absent",
     .hurts = "off takes device passthrough away",
+    .judge = knob_boot_judge,
     BOOT_KNOB,
 };
 
@@ -465,6 +173,7 @@ static const struct knob isolcpus = {
     .value = "[FLAGS,]CPUS|absent",
     .hurts = "nothing is balanced onto isolated CPUs: each vCPU has to be pinned by hand",
     .check = check_cpus,
+    .judge = knob_boot_judge,
     BOOT_KNOB,
 };
 
@@ -474,6 +183,7 @@ static const struct knob nohz_full = {
     .value = "CPUS|absent",
     .hurts = "every entry into the kernel takes longer on these CPUs, which costs guests with many exits",
     .check = check_cpus,
+    .judge = knob_boot_judge,
     BOOT_KNOB,
 };
 
@@ -482,6 +192,7 @@ static const struct knob rcu_nocbs = {
     .summary = "CPUs whose RCU callbacks run in threads elsewhere",
     .value = "CPUS|absent",
     .check = check_cpus,
+    .judge = knob_boot_judge,
     BOOT_KNOB,
 };
 
@@ -490,6 +201,7 @@ static const struct knob irqaffinity = {
     .summary = "CPUs that interrupts go to from boot on",
     .value = "CPUS|absent",
     .check = check_cpus,
+    .judge = knob_boot_judge,
     BOOT_KNOB,
 };
 
@@ -499,6 +211,7 @@ static const struct knob nosmt = {
     .value = "present|force|absent",
     .words = "present force absent",
     .hurts = "half of the threads are gone; VMs that are pinned to them do not start",
+    .judge = knob_boot_judge,
     BOOT_KNOB,
 };
 
@@ -508,6 +221,7 @@ static const struct knob thp = {
     .value = "always|madvise|never|absent",
     .words = "always madvise never absent",
     .hurts = "tuned leaves its own setting out while this word is on the line",
+    .judge = knob_boot_judge,
     BOOT_KNOB,
 };
 
@@ -516,6 +230,7 @@ static const struct knob default_size = {
     .summary = "the size of huge pages where none is named, and of /dev/hugepages",
     .value = "2M|1G|absent",
     .words = "2M 1G absent",
+    .judge = knob_boot_judge,
     BOOT_KNOB,
 };
 
@@ -525,6 +240,7 @@ static const struct knob pages = {
     .value = "PAGES|NODE:PAGES,...|absent",
     .members = "boot.hugepages.1G, boot.hugepages.2M",
     .hurts = "this memory is for huge pages only, also while no VM runs",
+    .judge = knob_boot_judge,
     BOOT_KNOB,
 };
 
@@ -536,6 +252,47 @@ static const struct knob max_cstate = {
     .least = 0,
     .most = 9,
     .hurts = "cores that may not sleep deeply cost idle watts and boost",
+    .judge = knob_boot_judge,
+    BOOT_KNOB,
+};
+
+static const struct knob prefcore = {
+    .name = FAMILY "amd_prefcore",
+    .summary = "whether amd_pstate tells the scheduler which cores boost highest",
+    .value = "disable|absent",
+    .words = "disable absent",
+    .hurts = "without it light work does not find the best cores; EPYC mostly has no such ranks",
+    .judge = knob_boot_judge,
+    BOOT_KNOB,
+};
+
+static const struct knob idle = {
+    .name = FAMILY "idle",
+    .summary = "how idle CPUs wait: poll never sleeps, halt is C1 only, nomwait leaves MWAIT out",
+    .value = "poll|halt|nomwait|absent",
+    .words = "poll halt nomwait absent",
+    .hurts = "poll draws full power in every idle thread and takes boost from the others; halt takes C2 away",
+    .judge = knob_boot_judge,
+    BOOT_KNOB,
+};
+
+static const struct knob nohz = {
+    .name = FAMILY "nohz",
+    .summary = "whether idle CPUs go without a periodic tick",
+    .value = "on|off|absent",
+    .words = "on off absent",
+    .hurts = "off wakes every idle CPU at each tick: idle watts rise, and in a guest each tick is an exit",
+    .judge = knob_boot_judge,
+    BOOT_KNOB,
+};
+
+static const struct knob highres = {
+    .name = FAMILY "highres",
+    .summary = "whether timers are finer than the tick",
+    .value = "on|off|absent",
+    .words = "on off absent",
+    .hurts = "off rounds all timers to the tick: sleeps and network timers take milliseconds longer",
+    .judge = knob_boot_judge,
     BOOT_KNOB,
 };
 
@@ -544,10 +301,13 @@ static const struct knob any = {
     .summary = "any other parameter of the kernel: a value, present for a bare word, or absent",
     .value = "VALUE|present|absent",
     .members = "boot.skew_tick, boot.kvm_amd.avic",
+    .check = check_any,
+    .judge = judge_any,
     BOOT_KNOB,
 };
 
 const struct knob *const knob_table_boot[] = {
-    &files_knob,  &amd_pstate, &mitigations, &iommu,	    &amd_iommu, &isolcpus,   &nohz_full, &rcu_nocbs,
-    &irqaffinity, &nosmt,      &thp,	     &default_size, &pages,	&max_cstate, &any,	 NULL,
+    &knob_boot_files, &amd_pstate, &prefcore,	 &mitigations, &iommu, &amd_iommu,    &isolcpus,
+    &nohz_full,	      &rcu_nocbs,  &irqaffinity, &nosmt,       &thp,   &default_size, &pages,
+    &max_cstate,      &idle,	   &nohz,	 &highres,     &any,   NULL,
 };

@@ -266,6 +266,37 @@ static void expect_refusal(struct copy *copy, const char *word, const char *what
 		fail_msg("%s: %d %s", word, r, err.what);
 }
 
+/* Words that are legal, and yet told: the kernel would say nothing of them. */
+static void test_notes(void **state)
+{
+	static const struct {
+		const char *word, *value, *note;
+	} cases[] = {
+	    {"boot.skew_tic", "1", "but skew_tick is"}, {"boot.intel_iommu", "on", "Intel CPUs only"},
+	    {"boot.kvm_amd.avic", "1", NULL},		{"boot.skew_tick", "0x1", NULL},
+	    {"boot.retbleed", "auto,nosmt", NULL},	{"boot.nohz", "absent", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct copy debian = open_copy("debian");
+		const struct knob_ask ask = {.name = cases[i].word, .value = cases[i].value};
+		struct knob_plan plan = {0};
+		struct err err = {0};
+		bool found = false, known = false;
+
+		if (knob_plan_make(&debian.machine, &ask, 1, &plan, &err) < 0)
+			fail_msg("%s: %s", cases[i].word, err.what);
+		for (size_t j = 0; j < plan.note_count; j++) {
+			found = found || (cases[i].note && strstr(plan.notes[j], cases[i].note));
+			known = known || strstr(plan.notes[j], "known to hvtune");
+		}
+		if (cases[i].note ? !found : known)
+			fail_msg("%s: %s", cases[i].word, cases[i].note ? "not told" : "told");
+		close_copy(&debian);
+	}
+}
+
 static void test_refusals(void **state)
 {
 	struct copy debian = open_copy("debian"), lvm = open_copy("proxmox-grub"), none = open_copy("unknown");
@@ -280,6 +311,10 @@ static void test_refusals(void **state)
 	expect_refusal(&debian, "boot.isolcpus=0-7", "leaves no CPU");
 	expect_refusal(&debian, "boot.isolcpus=4-11", "not there");
 	expect_refusal(&debian, "boot.isolcpus=nohs,2", "no flag and no CPU");
+	expect_refusal(&debian, "boot.tsa=of", "takes on off user vm");
+	expect_refusal(&debian, "boot.retbleed=auto,nosmp", "takes off auto");
+	expect_refusal(&debian, "boot.skew_tick=yes", "takes a number");
+	expect_refusal(&debian, "boot.idle=mwait", "takes poll");
 	expect_refusal(&debian, "boot.console=ttyS0", "several times");
 	expect_refusal(&debian, "boot.hugepages.4M=1", "no size");
 	expect_refusal(&debian, "boot.skew_tick=1 init=/bin/sh\n", "no control characters");
@@ -322,7 +357,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_edited_since),   cmocka_unit_test(test_default_and_back),
 	    cmocka_unit_test(test_trial_and_back), cmocka_unit_test(test_confirm),
-	    cmocka_unit_test(test_refusals),	   cmocka_unit_test(test_hole),
+	    cmocka_unit_test(test_notes),	   cmocka_unit_test(test_refusals),
+	    cmocka_unit_test(test_hole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

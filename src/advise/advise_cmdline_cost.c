@@ -292,7 +292,7 @@ const struct advise_rule advise_cmdline_cost_rules[] = {
 	.basis = BASIS_REASONED,
 	.source = "Linux Documentation/virt/kvm/x86/mmu.rst",
 	.hurts = "nothing",
-	.knobs = "kvm_amd.npt=1",
+	.knobs = "boot.kvm_amd.npt=absent",
 	.by_hand = "take kvm_amd.npt=0 out",
 	.check = check_npt,
     },

@@ -260,7 +260,7 @@ const struct advise_rule advise_kvm_rules[] = {
 	.basis = BASIS_DOCUMENT,
 	.source = "Linux Documentation/virt/kvm/x86/mmu.rst",
 	.hurts = "nothing known",
-	.knobs = "kvm_amd.npt=1",
+	.knobs = "module.kvm_amd.npt=1",
 	.by_hand = "grep -r npt /etc/modprobe.d and the command line; stop all VMs, modprobe -r kvm_amd, modprobe "
 		   "kvm_amd npt=1",
 	.check = check_npt,
@@ -325,7 +325,7 @@ const struct advise_rule advise_kvm_rules[] = {
 	.basis = BASIS_DOCUMENT,
 	.source = "Linux Documentation/virt/kvm/locking.rst",
 	.hurts = "nothing known",
-	.knobs = "kvm.tdp_mmu=1",
+	.knobs = "module.kvm.tdp_mmu=1",
 	.by_hand = "grep -r tdp_mmu /etc/modprobe.d; reload kvm with no VM running",
 	.check = check_tdp_mmu,
     },
@@ -367,9 +367,9 @@ const struct advise_rule advise_kvm_rules[] = {
 	    "on by itself on Zen 4 and later with x2AVIC; it steps aside for nested guests and some timers. Whether it "
 	    "helps shows only a test.",
 	.source = "Linux arch/x86/kvm/svm/avic.c",
-	.knobs = "kvm_amd.avic=1",
+	.knobs = "module.kvm_amd.avic=1",
 	.by_hand = "stop all VMs; modprobe -r kvm_amd; modprobe kvm_amd avic=1; dmesg | grep -i avic",
-	.experiment = "now against kvm_amd.avic=1, with an interrupt-heavy guest",
+	.experiment = "now against module.kvm_amd.avic=1, with an interrupt-heavy guest",
 	.check = check_avic,
     },
     {

@@ -399,7 +399,7 @@ const struct advise_rule advise_memory_rules[] = {
 	.basis = BASIS_DOCUMENT,
 	.source = VM_RST,
 	.hurts = "without it memory that was promised may not be there in the end",
-	.knobs = "vm.overcommit_memory=0",
+	.knobs = "overcommit_memory=0",
 	.by_hand = "sysctl vm.overcommit_memory=0",
 	.check = check_overcommit,
     },

@@ -435,7 +435,51 @@ static const struct knob platform_profile = {
     .hurts = "the firmware may move power limits and fans that Linux does not show",
 };
 
+/*
+ * Since Linux 6.15 a file of debugfs that tells Y or N (arch/x86/kernel/itmt.c), before that a sysctl; it is there
+ * where the cores of the machine have ranks.
+ */
+#define ITMT_SYSCTL "/proc/sys/kernel/sched_itmt_enabled"
+static const char *const itmt_paths[] = {ITMT_SYSCTL, NULL};
+
+static int set_itmt(struct knob_machine *machine, const char *where, const char *text, struct err *err)
+{
+	bool on = text_equal(text, "on");
+
+	return text_equal(where, ITMT_SYSCTL) ? knob_set_value(machine, where, on ? "1" : "0", err)
+					      : knob_switch_file.set(machine, where, text, err);
+}
+
+static int get_itmt(struct knob_machine *machine, const char *where, const char **ret, struct err *err)
+{
+	return knob_switch_file.get(machine, where, ret, err);
+}
+
+static const struct knob_actuator itmt_file = {.name = "itmt", .get = get_itmt, .set = set_itmt};
+
+static int expand_itmt(struct knob_machine *machine, const struct knob *knob, const struct knob_ask *ask,
+		       struct knob_points *points, struct err *err)
+{
+	bool is_old = sys_read(machine->sys, ITMT_SYSCTL)->state != SYS_ABSENT;
+
+	return knob_expand_path(machine, knob, ask, is_old ? ITMT_SYSCTL : knob->path, points, err);
+}
+
+static const struct knob itmt = {
+    .name = "itmt",
+    .summary = "whether the scheduler prefers the cores that boost highest (preferred cores)",
+    .value = "on|off",
+    .unit = KNOB_OF_HOST,
+    .actuator = &itmt_file,
+    .path = "/sys/kernel/debug/x86/sched_itmt_enabled",
+    .paths = itmt_paths,
+    .expand = expand_itmt,
+    .words = "on off",
+    .rank = KNOB_RANK_PLAIN,
+    .hurts = "off spreads light work over cores that boost less; on gathers it, also where VMs are pinned",
+};
+
 const struct knob *const knob_table_cpu[] = {
-    &amd_pstate, &governor, &epp, &min_freq,	&max_freq,	   &boost,
-    &cpu_boost,	 &x3d_mode, &smt, &dynamic_epp, &platform_profile, NULL,
+    &amd_pstate, &governor, &epp,	  &min_freq,	     &max_freq, &boost, &cpu_boost,
+    &x3d_mode,	 &smt,	    &dynamic_epp, &platform_profile, &itmt,	NULL,
 };

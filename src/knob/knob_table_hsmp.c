@@ -27,7 +27,7 @@ enum { MOST_MODE = 3 }; /* modes 4 and 5 have parameters that are not told */
 /* Messages that both set and tell: this bit asks. */
 #define HSMP_ASKS UINT32_C(0x80000000)
 
-/* From "/dev/hsmp socket 1". */
+/* From "/dev/hsmp power_limit socket 1". */
 static uint16_t socket_of(const char *where)
 {
 	const char *blank = strrchr(where, ' ');
@@ -97,7 +97,8 @@ static int expand_sockets(struct knob_machine *machine, const struct knob *knob,
 		knob_points_add(points, &(struct knob_point){
 					    .knob = knob,
 					    .name = asked->name,
-					    .where = arena_printf(machine->arena, SYS_HSMP_DEVICE " socket %d", number),
+					    .where = arena_printf(machine->arena, SYS_HSMP_DEVICE " %s socket %d",
+								  knob->name + strlen("hsmp."), number),
 					    .label = arena_printf(machine->arena, "socket %d", number),
 					    .new = asked->value,
 					});

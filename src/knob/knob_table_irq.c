@@ -81,7 +81,7 @@ static int parse_cpus(struct knob_machine *machine, const struct knob_point *poi
 
 static int check_affinity(struct knob_machine *machine, const struct knob_point *point, struct err *err)
 {
-	struct cpuset cpus;
+	struct cpuset cpus = {0};
 
 	return parse_cpus(machine, point, &cpus, err);
 }
@@ -98,6 +98,56 @@ static const struct knob irq = {
     .check = check_affinity,
     .hurts = "interrupts on few CPUs take time from what runs there; irqbalance moves them again unless it is stopped",
 };
+
+/* ---- where new interrupts go: a mask, "ff,ffffffff" */
+
+static int get_mask(struct knob_machine *machine, const char *where, const char **ret, struct err *err)
+{
+	struct cpuset cpus = {0};
+	struct err ignored = {0};
+	int r = knob_get_value(machine, where, ret, err);
+
+	if (r == 0 && cpuset_parse_mask(*ret, &cpus, &ignored) == 0)
+		*ret = cpuset_format(machine->arena, &cpus);
+	return r;
+}
+
+static int set_mask(struct knob_machine *machine, const char *where, const char *text, struct err *err)
+{
+	struct cpuset cpus = {0};
+	const char *mask = NULL;
+	int r = text ? cpuset_parse(text, &cpus, err) : err_set(err, ENOENT, where, "cannot be taken away");
+
+	if (r < 0)
+		return r;
+	for (int word = CPUSET_MAX / 32 - 1; word >= 0; word--) {
+		uint32_t bits = 0;
+
+		for (int bit = 0; bit < 32; bit++)
+			bits |= (uint32_t)cpuset_has(&cpus, 32 * word + bit) << bit;
+		if (mask)
+			mask = arena_printf(machine->arena, "%s,%08x", mask, bits);
+		else if (bits)
+			mask = arena_printf(machine->arena, "%x", bits);
+	}
+	return knob_set_value(machine, where, mask ? mask : "0", err);
+}
+
+static const struct knob_actuator affinity_mask = {
+    .name = "affinity mask", .get = get_mask, .set = set_mask, .same = same_cpus};
+
+static const struct knob irq_default = {
+    .name = "irq.default",
+    .summary = "CPUs on which interrupts that are yet to come may arrive",
+    .value = "a CPU list",
+    .unit = KNOB_OF_HOST,
+    .actuator = &affinity_mask,
+    .path = "/proc/irq/default_smp_affinity",
+    .rank = KNOB_RANK_PLAIN - 3, /* before devices get new ones */
+    .check = check_affinity,
+};
+
+/* ---- the ban list */
 
 /* NAME=value, with or without quotes around it, as shells and systemd read it. */
 static bool find_variable(const char *line, size_t size, const char *key, struct knob_line_span *ret)
@@ -217,4 +267,4 @@ static const struct knob irqbalance_ban = {
     .after = "a restart of irqbalance (systemctl restart irqbalance)",
 };
 
-const struct knob *const knob_table_irq[] = {&irq, &irqbalance_ban, NULL};
+const struct knob *const knob_table_irq[] = {&irq, &irq_default, &irqbalance_ban, NULL};

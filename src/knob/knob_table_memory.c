@@ -230,6 +230,20 @@ static const struct knob nmi_watchdog = {
     .hurts = "without it a CPU that hangs is not told; with it one counter is taken from perf",
 };
 
+static const struct knob overcommit = {
+    .name = "overcommit_memory",
+    .summary = "whether memory is promised by a guess (0), always (1) or only up to a limit (2)",
+    .value = "0|1|2",
+    .unit = KNOB_OF_HOST,
+    .actuator = &knob_value_file,
+    .path = "/proc/sys/vm/overcommit_memory",
+    .words = "0 1 2",
+    .rank = KNOB_RANK_PLAIN,
+    .hurts =
+	"2 counts all memory of VMs and may keep them from starting; with 1 what is short is known only when it is "
+	"used",
+};
+
 const struct knob *const knob_table_memory[] = {
     &thp,
     &thp_defrag,
@@ -247,5 +261,6 @@ const struct knob *const knob_table_memory[] = {
     &compaction,
     &writeback,
     &nmi_watchdog,
+    &overcommit,
     NULL,
 };

@@ -105,8 +105,6 @@ class Findings(Test):
 
 class Settings(Test):
     """What pages, manual and README say to set can be set."""
-    # Settings that are no knobs: options of modules, and a sysctl.
-    OTHERS = re.compile(r"kvm_amd\.|kvm\.tdp_mmu|vm\.overcommit_memory")
 
     def assert_knob(self, ask, where):
         done = hvtune("set", ask, "--dry-run")
@@ -119,8 +117,7 @@ class Settings(Test):
         asks = {ask: rule["id"] for rule in rules for ask in (rule["knobs"] or "").split()}
         self.assertGreater(len(asks), 20)
         for ask, where in asks.items():
-            if not self.OTHERS.match(ask):
-                self.assert_knob(ask, where)
+            self.assert_knob(ask, where)
 
     def test_commands_in_texts(self):
         texts = [*(TOP / "docs").rglob("*.md"), *(TOP / "docs/man").glob("*.1"), TOP / "README.md", *(TOP / "src/advise").glob("*.c"),

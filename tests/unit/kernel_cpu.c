@@ -168,6 +168,7 @@ void kernel_add_x3d(struct kernel *kernel)
 {
 	static const struct tree_file files[] = {
 	    {"/sys/devices/platform/AMDI0101:00/amd_x3d_mode", "frequency\n"},
+	    {"/sys/kernel/debug/x86/sched_itmt_enabled", "Y\n"},
 	    {"/sys/bus/platform/drivers/amd_x3d_vcache/AMDI0101:00", "->../../../../devices/platform/AMDI0101:00"},
 	    {NULL, NULL},
 	};

@@ -62,6 +62,7 @@ static void take_advisor(const struct kernel *kernel, const char *path, const ch
 void kernel_add_memory(struct kernel *kernel)
 {
 	static const struct tree_file files[] = {
+	    {"/proc/sys/vm/overcommit_memory", "0\n"},
 	    {THP "defrag", "always defer defer+madvise [madvise] never\n"},
 	    {THP "hugepages-64kB/enabled", "always inherit madvise [never]\n"},
 	    {THP "hugepages-64kB/shmem_enabled", "always inherit within_size advise [never]\n"},

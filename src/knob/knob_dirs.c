@@ -51,8 +51,11 @@ void knob_dirs_to_make(struct knob_machine *machine, const struct knob_journal *
 		/* Only who makes whole files has something to tidy up. */
 		if (*point->where != '/' || !point->knob->actuator->tidy)
 			continue;
-		for (const char *slash = strchr(point->where + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-			const char *path = arena_strndup(machine->arena, point->where, (size_t)(slash - point->where));
+		/* A setting that is a line of a file stands behind a colon (knob_lines.h). */
+		const char *file = arena_strndup(machine->arena, point->where, strcspn(point->where, ":"));
+
+		for (const char *slash = strchr(file + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+			const char *path = arena_strndup(machine->arena, file, (size_t)(slash - file));
 
 			if (!has(dirs.items, dirs.count, path) &&
 			    (!sys_writer_exists(machine->writer, path) || is_ours(machine, journal, path)))

@@ -175,7 +175,7 @@ static int queues_text(const struct asking *asking, const char **ret)
 
 	if (text_int(asking->value, 10, &count) < 0 || count < 1 || count > MOST_QUEUES)
 		return err_set(asking->err, ERANGE, asking->value, "%s takes 1 to %d", asking->knob->name, MOST_QUEUES);
-	*ret = asking->value;
+	*ret = arena_printf(asking->machine->arena, "%d", (int)count);
 	return 0;
 }
 

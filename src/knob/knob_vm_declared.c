@@ -334,7 +334,7 @@ int knob_vm_declared_text(struct arena *arena, const struct vm *vm, const char *
 		}
 	r = find_nic(vm, which, &nic, err);
 	if (r == 0)
-		*ret = vm->nics[nic].queues ? arena_printf(arena, "%d", vm->nics[nic].queues) : "-";
+		*ret = arena_printf(arena, "%d", MAX_OF(vm->nics[nic].queues, 1));
 	return r;
 }
 
@@ -351,10 +351,11 @@ static int edits_of(struct edits *edits, const struct vm *vm, const char *field,
 	r = find_nic(vm, which, &nic, err);
 	if (r < 0)
 		return r;
-	if (!text_equal(text, "-") && (text_int(text, 10, &number) < 0 || number < 1 || number > INT16_MAX))
+	if (text_int(text, 10, &number) < 0 || number < 1 || number > INT16_MAX)
 		return err_set(err, EINVAL, text, "is no number of queues");
 	edit.index = nic;
-	edit.count = (int)number;
+	/* One is what a NIC has that says nothing, and libvirt leaves it out of its definitions. */
+	edit.count = number > 1 ? (int)number : 0;
 	add(edits, edit);
 	return 0;
 }

@@ -434,6 +434,7 @@ static void normalise_one(xmlNode *node)
 {
 	xmlChar *unit = xmlGetNoNsProp(node, (const xmlChar *)"unit");
 	xmlChar *size = xmlGetNoNsProp(node, (const xmlChar *)"size");
+	xmlChar *queues = xmlGetNoNsProp(node, (const xmlChar *)"queues");
 	char kib[32];
 
 	if (strcmp((const char *)node->name, "topology") == 0 && !xmlHasProp(node, (const xmlChar *)"clusters"))
@@ -443,8 +444,13 @@ static void normalise_one(xmlNode *node)
 		(void)xmlSetProp(node, (const xmlChar *)"unit", (const xmlChar *)"KiB");
 		(void)xmlSetProp(node, (const xmlChar *)"size", (const xmlChar *)kib);
 	}
+	/* Of a NIC's queues only more than one are kept. */
+	if (queues && strcmp((const char *)queues, "1") == 0 &&
+	    strcmp((const char *)node->parent->name, "interface") == 0)
+		(void)xmlUnsetProp(node, (const xmlChar *)"queues");
 	xmlFree(unit);
 	xmlFree(size);
+	xmlFree(queues);
 }
 
 /* libvirt writes all numbers of a topology, all sizes in KiB, and no element that says nothing. */

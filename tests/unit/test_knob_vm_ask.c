@@ -109,6 +109,28 @@ static void each_and_back(void **state)
 	vm_scene_stop(&scene);
 }
 
+/* One queue pair is what a NIC has that says nothing of it: libvirt does not keep the word. */
+static void one_queue(void **state)
+{
+	static const char *const two[] = {"vm.queues@web=2", NULL}, *const one[] = {"vm.queues@web=01", NULL};
+	struct vm_scene scene;
+
+	(void)state;
+	vm_scene_start(&scene);
+	CLEANUP(base_free) char *before = dump(&scene);
+
+	set(&scene, two);
+	set(&scene, one);
+	assert_null(strstr(vm_scene_read(&scene, "/etc/libvirt/qemu/web.xml"), "queues"));
+	undo(&scene);
+	assert_non_null(strstr(vm_scene_read(&scene, "/etc/libvirt/qemu/web.xml"), "queues=\"2\""));
+	undo(&scene);
+	CLEANUP(base_free) char *after = dump(&scene);
+
+	assert_string_equal(before, after);
+	vm_scene_stop(&scene);
+}
+
 /* A definition that says nothing of it yet: what undo leaves has no trace of it either. */
 static void from_nothing(void **state)
 {
@@ -190,7 +212,7 @@ static void listed(void **state)
 	    {"vm.memory.next", 2, "web", "restrictive 0"},
 	    {"vm.pages", 2, "db", "-"},
 	    {"vm.topology", 2, "web", "-"},
-	    {"vm.queues", 2, "web NIC 52:54:00:00:00:01", "-"},
+	    {"vm.queues", 2, "web NIC 52:54:00:00:00:01", "1"},
 	};
 	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
 	struct vm_scene scene;
@@ -218,10 +240,8 @@ static void listed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(each_and_back),
-	    cmocka_unit_test(from_nothing),
-	    cmocka_unit_test(refusals),
-	    cmocka_unit_test(listed),
+	    cmocka_unit_test(each_and_back), cmocka_unit_test(from_nothing), cmocka_unit_test(one_queue),
+	    cmocka_unit_test(refusals),	     cmocka_unit_test(listed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@ _hvtune_knobs() {
 
 _hvtune() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check show explain lint place set apply fix confirm undo status knobs meters study report run compare top capture hold-latency help" options
+    local commands="check show explain lint place set apply fix confirm undo status knobs meters study report run compare top results capture hold-latency help" options
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
@@ -43,6 +43,9 @@ _hvtune() {
         options+=" --seed --fail-if-slower --accept-risk --host --setup --prepare --conclude --cleanup --shell --cwd"
         options+=" --env --input --timeout --exit-code --show-output --metric --read-from --target --max-load --label"
         options+=" --store --no-store --json --help"
+        ;;
+    results)
+        options="--store --format --yes --json --help"
         ;;
     capture) options="--output --force --host --timing --help" ;;
     hold-latency) options="--help" ;;
@@ -107,6 +110,7 @@ _hvtune() {
     case $command in
     show) mapfile -t COMPREPLY < <(compgen -W "$(hvtune show --list 2>/dev/null | cut -d ' ' -f 1)" -- "$word") ;;
     explain | fix) mapfile -t COMPREPLY < <(compgen -W "$(hvtune explain --list 2>/dev/null | awk '/^[a-z]+ +[a-z]+\./ { print $2 }')" -- "$word") ;;
+    results) mapfile -t COMPREPLY < <(compgen -W "list show compare delete merge export import" -- "$word") ;;
     run | compare) mapfile -t COMPREPLY < <(compgen -c -- "$word") ;;
     lint | apply) mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
     set)

@@ -97,6 +97,7 @@ enum cli_option_id {
 	OPTION_NO_CALIBRATION,
 	OPTION_SEED,
 	OPTION_FAIL_IF_SLOWER,
+	OPTION_EXPORT_FORMAT,
 	OPTION_COUNT,
 };
 
@@ -183,6 +184,7 @@ int cmd_lint(struct cli *cli);
 int cmd_meters(struct cli *cli);
 int cmd_place(struct cli *cli);
 int cmd_report(struct cli *cli);
+int cmd_results(struct cli *cli);
 int cmd_run(struct cli *cli);
 int cmd_set(struct cli *cli);
 int cmd_show(struct cli *cli);

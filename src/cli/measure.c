@@ -279,21 +279,68 @@ static const char *environment_text(const struct cli *cli, struct arena *arena)
 	return json_text(arena, json);
 }
 
+/* "12 KiB" of {"name", "value", "unit"}; NULL of one without a value. */
+static const char *fact_value(struct arena *arena, const json_t *fact)
+{
+	const json_t *value = json_object_get(fact, "value");
+	const char *unit = json_string_value(json_object_get(fact, "unit")), *kept;
+	char *text;
+
+	if (!value || json_is_null(value))
+		return NULL;
+	text = json_is_string(value) ? strdup(json_string_value(value))
+				     : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+	kept = arena_printf(arena, "%s%s%s", text ? text : "", unit && *unit ? " " : "", unit ? unit : "");
+	free(text);
+	return kept;
+}
+
+static void add_facts(struct arena *arena, json_t *flat, const json_t *list)
+{
+	size_t index;
+	json_t *fact;
+
+	json_array_foreach (list, index, fact) {
+		const char *name = json_string_value(json_object_get(fact, "name"));
+		const char *label = json_string_value(json_object_get(fact, "label")), *value = fact_value(arena, fact);
+
+		/* Several of one name are told apart by their labels. */
+		if (name && json_object_get(flat, name) && label)
+			name = arena_printf(arena, "%s %s", name, label);
+		if (name && value)
+			json_object_set_new(flat, name, report_json_text(value));
+	}
+}
+
+/* The facts that have a value, as one object of texts. */
+static const char *facts_text(struct arena *arena, const struct host *host)
+{
+	json_t *all = report_facts_json(host, NULL, NULL, 0), *flat = json_object();
+	const char *key;
+	json_t *list;
+
+	json_object_set_new(flat, "host", report_json_text(host_summary(host, arena)));
+	json_object_foreach (json_object_get(all, "facts"), key, list) {
+		add_facts(arena, flat, list);
+	}
+	json_decref(all);
+	return json_text(arena, flat);
+}
+
 struct store_session measure_session(const struct cli *cli, const struct measure *measure)
 {
 	struct arena *arena = measure->arena;
 	char own_name[256] = "", cwd[4096] = "";
 
 	(void)gethostname(own_name, sizeof(own_name) - 1);
-	return (struct store_session){
-	    .kind = cli->command->name,
-	    .name = cli->values[OPTION_LABEL],
-	    .command = own_words(cli, arena),
-	    .cwd = getcwd(cwd, sizeof(cwd)) ? arena_strdup(arena, cwd) : NULL,
-	    .version = HVTUNE_VERSION,
-	    .host = arena_strdup(arena, own_name),
-	    .facts = measure->store ? json_text(arena, report_facts_json(measure->host, NULL, NULL, 0)) : NULL,
-	    .environment = environment_text(cli, arena)};
+	return (struct store_session){.kind = cli->command->name,
+				      .name = cli->values[OPTION_LABEL],
+				      .command = own_words(cli, arena),
+				      .cwd = getcwd(cwd, sizeof(cwd)) ? arena_strdup(arena, cwd) : NULL,
+				      .version = HVTUNE_VERSION,
+				      .host = arena_strdup(arena, own_name),
+				      .facts = facts_text(arena, measure->host),
+				      .environment = environment_text(cli, arena)};
 }
 
 int measure_begin(const struct cli *cli, struct measure *measure, json_t *method)

@@ -120,6 +120,7 @@ const struct cli_option cli_options[] = {
     {OPTION_SEED, "seed", 0, "N", "of the random order within blocks, to have the same once more"},
     {OPTION_FAIL_IF_SLOWER, "fail-if-slower", 0, "PERCENT",
      "exit code 1 when another than the first is shown to be worse by more than that"},
+    {OPTION_EXPORT_FORMAT, "format", 0, "FORM", "what export writes: jsonl (the usual; import reads it) or csv"},
     {0, NULL, 0, NULL, NULL},
 };
 
@@ -160,6 +161,8 @@ static const enum cli_option_id compare_options[] = {OPTION_SIDE_A,	 OPTION_SIDE
 						     OPTION_ROOT,	 MEASURE_OPTIONS,	0};
 static const enum cli_option_id top_options[] = {OPTION_REFRESH, OPTION_CPUS, OPTION_BATCH,   OPTION_PROMETHEUS,
 						 OPTION_TIMES,	 OPTION_HOST, OPTION_CONNECT, 0};
+
+static const enum cli_option_id results_options[] = {OPTION_STORE, OPTION_EXPORT_FORMAT, OPTION_YES, OPTION_JSON, 0};
 
 #define CODES_USUAL "0 fine, 1 findings, 2 usage, 3 could not"
 #define CODES_CHANGE "0 done, 1 put back or not wanted, 2 usage, 3 could not"
@@ -255,6 +258,12 @@ const struct cli_command cli_commands[] = {
      "first is compared with itself. The verdict is that one is better, that no difference is larger than so much, or "
      "that it is undecided.",
      compare_options, cmd_compare, "0 compared, 1 by --fail-if-slower, 2 usage, 3 could not"},
+    {"results", "[ACTION [SESSION...]]", "list, show and move what was measured",
+     "Lists the sessions that are kept; show prints one, compare two beside each other with what else differs, delete "
+     "forgets, merge copies other stores into this one, export and import carry sessions as JSON lines, and export as "
+     "CSV. "
+     "A session is named by its number or label; last is the newest.",
+     results_options, cmd_results, "0 fine, 1 not wanted, 2 usage, 3 could not"},
     {"capture", "", "write an anonymised archive of this host",
      "Writes one archive of exactly what all commands ask, with serial numbers, MAC addresses, UUIDs and names "
      "replaced. "

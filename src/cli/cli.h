@@ -192,5 +192,6 @@ int cmd_status(struct cli *cli);
 int cmd_study(struct cli *cli);
 int cmd_top(struct cli *cli);
 int cmd_undo(struct cli *cli);
+int cmd_workloads(struct cli *cli);
 
 #endif

@@ -146,6 +146,7 @@ static const enum cli_option_id undo_options[] = {OPTION_EVERY, OPTION_ROOT, OPT
 static const enum cli_option_id hold_options[] = {0};
 static const enum cli_option_id study_options[] = {OPTION_YES,	    OPTION_ACCEPT_RISK, OPTION_MAX_LOAD, OPTION_STORE,
 						   OPTION_NO_STORE, OPTION_ROOT,	OPTION_JSON,	 0};
+static const enum cli_option_id workloads_options[] = {OPTION_YES, OPTION_DRY_RUN, OPTION_JSON, 0};
 static const enum cli_option_id status_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 
 static const enum cli_option_id report_options[] = {OPTION_REPORT_FORMAT, OPTION_REPORT_OUTPUT, OPTION_STORE,
@@ -210,6 +211,11 @@ const struct cli_command cli_commands[] = {
      "to do, does no other unit fail than before, do the VMs run that start with the host. If all is well, the words "
      "become part of the default line; otherwise the next boot has the old one.",
      confirm_options, cmd_confirm, "0 confirmed, 1 not confirmed, 2 usage, 3 could not"},
+    {"workloads", "[list|check|install [NAME...]]", "the workloads that are known by name",
+     "Lists real programs of Debian that studies measure by name, in groups; @GROUP names all of one. `workloads "
+     "check` "
+     "runs each once and tells its figure, `workloads install` installs the packages that are missing.",
+     workloads_options, cmd_workloads, "0 fine, 1 one does not work here, 2 usage, 3 could not"},
     {"study", "check|run FILE", "measure many configurations by a plan, and choose",
      "Reads a study: workloads, factors with their levels, and what is sought. `study check` says what it will do, how "
      "often it switches and boots, and what cannot be done on this machine; nothing is touched. `study run` does it: "

@@ -54,7 +54,8 @@ struct study_metric {
 };
 
 struct study_workload {
-	const char *name, *group;
+	const char *name, *group; /* group NULL: none */
+	const char *const *packages; /* that have to be installed, ended by NULL; NULL: none is named */
 	unsigned line;
 	struct study_command run, setup, prepare, cleanup;
 	const char *directory;	   /* NULL: where hvtune was started */

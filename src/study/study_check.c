@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "study_check.h"
+#include "study_named.h"
 #include "text.h"
 
 struct checking {
@@ -218,6 +219,13 @@ static void check_workloads(struct checking *checking)
 		const struct study_workload *workload = &study->workloads[i];
 
 		/* What runs in a VM is there, not here. */
+		const char *missing = study_named_missing(checking->machine->sys, workload);
+
+		if (missing && !workload->on)
+			add_problem(checking, STUDY_WORKLOAD, workload->line, workload->name,
+				    arena_printf(checking->machine->arena,
+						 "package %s is not installed (hvtune workloads install %s)", missing,
+						 workload->name));
 		if (workload->on || !sys_writer_is_live(checking->machine->writer))
 			continue;
 		if (!is_program(&workload->run))

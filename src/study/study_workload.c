@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <regex.h>
 
+#include "study_named.h"
 #include "study_reader.h"
 #include "text.h"
 
@@ -77,6 +78,21 @@ static void read_metric(struct study_reader *reader, const struct study_node *no
 		study_mistake(reader, node, "a metric needs \"better: more\" or \"better: less\"");
 }
 
+static void read_packages(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	const char **names = ARENA_ARRAY(reader->arena, node->item_count + 1, const char *);
+
+	if (node->kind != STUDY_LIST) {
+		study_mistake(reader, node, "packages are a list, \"[gcc, make]\"");
+		return;
+	}
+	for (size_t i = 0; i < node->item_count; i++) {
+		names[i] = "?";
+		study_read_name(reader, node->items[i], &names[i]);
+	}
+	*(const char *const **)into = names;
+}
+
 static void read_workload(struct study_reader *reader, const struct study_node *node, struct study_workload *workload)
 {
 	static const struct study_field fields[] = {
@@ -87,6 +103,7 @@ static void read_workload(struct study_reader *reader, const struct study_node *
 	    {"directory", study_read_text, offsetof(struct study_workload, directory), false},
 	    {"on", study_read_name, offsetof(struct study_workload, on), false},
 	    {"group", study_read_name, offsetof(struct study_workload, group), false},
+	    {"packages", read_packages, offsetof(struct study_workload, packages), false},
 	    {"timeout", study_read_duration, offsetof(struct study_workload, timeout_s), false},
 	    {"takes", study_read_duration, offsetof(struct study_workload, takes_s), false},
 	    {"weight", study_read_weight, offsetof(struct study_workload, weight), false},
@@ -110,11 +127,48 @@ static void read_workload(struct study_reader *reader, const struct study_node *
 			      workload->directory);
 }
 
+/* A list: workloads by name, and groups of them as @group. */
+static void read_named(struct study_reader *reader, const struct study_node *node)
+{
+	const struct study_workload *all;
+	size_t count = study_named(reader->arena, &all);
+	struct study *study = reader->study;
+
+	study->workloads = ARENA_ARRAY(reader->arena, count * (node->item_count + 1), struct study_workload);
+	for (size_t i = 0; i < node->item_count; i++) {
+		const char *name =
+		    study_scalar(reader, node->items[i], "the name of a workload, or of a group as @name");
+		bool found = false;
+
+		for (size_t w = 0; name && w < count; w++) {
+			bool there = false;
+
+			if (!(*name == '@' ? text_equal(all[w].group, name + 1) : text_equal(all[w].name, name)))
+				continue;
+			found = true;
+			for (size_t j = 0; j < study->workload_count; j++)
+				there = there || text_equal(study->workloads[j].name, all[w].name);
+			if (there)
+				continue;
+			study->workloads[study->workload_count] = all[w];
+			study->workloads[study->workload_count++].line = node->items[i]->line;
+		}
+		if (name && !found) {
+			study_mistake(reader, node->items[i], "there is no workload \"%s\"", name);
+			study_advice(reader, "`hvtune workloads` lists those that are known by name");
+		}
+	}
+}
+
 void study_read_workloads(struct study_reader *reader, const struct study_node *node, void *into)
 {
 	struct study *study = reader->study;
 
 	(void)into;
+	if (node->kind == STUDY_LIST && node->item_count) {
+		read_named(reader, node);
+		return;
+	}
 	if (node->kind != STUDY_MAP || !node->item_count) {
 		study_mistake(reader, node, "workloads are names with their commands, \"build: make -j8\"");
 		return;

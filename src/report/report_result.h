@@ -74,6 +74,9 @@ struct stat_interval report_result_pair(const struct report_result *result, size
 /* The charts of the result, into result->charts. */
 void report_result_charts(struct report_result *result);
 
+/* The host, from the facts of `hvtune show --json`; false: they are of another form, and nothing was added. */
+bool report_result_host(struct doc *doc, const char *facts);
+
 /* The whole document: verdict first. */
 const struct doc *report_result_doc(struct report_result *result);
 

@@ -157,8 +157,8 @@ static void add_configurations(struct doc *doc, const struct report_result *resu
 
 static void add_estimates(struct doc *doc, const struct report_result *result)
 {
-	static const char *const heads[] = {"configuration", "metric",	 "runs",
-					    "estimate",	     "interval", "beside the first"};
+	static const char *const heads[] = {"configuration", "metric",	 "beside the first",
+					    "runs",	     "estimate", "interval"};
 	const struct store_whole *whole = result->whole;
 	struct rows rows = {.arena = doc->arena, .columns = ARRAY_SIZE(heads)};
 	struct doc_table *table = ARENA_NEW(doc->arena, struct doc_table);
@@ -170,13 +170,13 @@ static void add_estimates(struct doc *doc, const struct report_result *result)
 
 			row[0] = whole->configurations[i].name;
 			row[1] = metric->measure.name;
-			row[2] = arena_printf(doc->arena, "%d", metric->estimates[i].runs);
-			row[3] = estimate_text(result, metric, i, false);
-			row[4] = estimate_text(result, metric, i, true);
-			row[5] = i ? metric->differences[i].brief : "";
+			row[2] = i ? metric->differences[i].brief : "";
+			row[3] = arena_printf(doc->arena, "%d", metric->estimates[i].runs);
+			row[4] = estimate_text(result, metric, i, false);
+			row[5] = estimate_text(result, metric, i, true);
 		}
 	*table = (struct doc_table){
-	    "Estimates: geometric means, with 95 % intervals", heads, rows.cells, ARRAY_SIZE(heads), rows.count, 2};
+	    "Estimates: geometric means, with 95 % intervals", heads, rows.cells, ARRAY_SIZE(heads), rows.count, 3};
 	doc_add(doc, DOC_HEADING, "Figures");
 	doc_add_table(doc, table);
 }
@@ -310,9 +310,11 @@ const struct doc *report_result_doc(struct report_result *result)
 	add_notes(doc, result);
 	doc_add(doc, DOC_HEADING, "The host");
 	doc_add(doc, DOC_TEXT, session->host);
-	add_json(doc, session->facts, "Facts about the host");
+	if (!report_result_host(doc, session->facts))
+		add_json(doc, session->facts, "Facts about the host");
 	doc_add(doc, DOC_HEADING, "How it was measured");
-	add_json(doc, session->method, "Method and its cost");
+	add_json(doc, session->method, "Method");
+	add_json(doc, session->verdict, "What came of it");
 	add_repeat(doc, result);
 	add_runs(doc, result);
 	return doc;

@@ -28,6 +28,8 @@ static const struct prefix of_bytes[] = {{0x1p40, 0x1p40, "Ti"},
 					 {0x1p10, 0x1p10, "Ki"},
 					 {1, 1, ""},
 					 {0, 0, NULL}};
+/* Peak memory comes in these. */
+static const struct prefix of_mib[] = {{0x1p20, 0x1p20, "TiB"}, {0x1p10, 0x1p10, "GiB"}, {1, 1, "MiB"}, {0, 0, NULL}};
 static const struct prefix of_si[] = {{1e12, 1e12, "T"}, {1e9, 1e9, "G"},   {1e6, 1e6, "M"},
 				      {1e3, 1e3, "k"},	 {1, 1, ""},	    {1e-3, 1e-3, "m"},
 				      {1e-6, 1e-6, "u"}, {1e-9, 1e-9, "n"}, {0, 0, NULL}};
@@ -37,8 +39,9 @@ static const struct prefix of_counts[] = {{1e12, 1e12, "T"}, {1e9, 1e9, "G"}, {1
 static const struct prefix of_plain[] = {{1, 1, ""}, {0, 0, NULL}};
 
 static const struct family families[] = {
-    {"s", of_time}, {"B", of_bytes},  {"B/s", of_bytes}, {"W", of_si}, {"J", of_si},	{"Wh", of_si},
-    {"Hz", of_si},  {"bit/s", of_si}, {"V", of_si},	 {"A", of_si}, {"%", of_plain}, {"\u00b0C", of_plain},
+    {"s", of_time}, {"B", of_bytes}, {"MiB", of_mib},	    {"B/s", of_bytes}, {"W", of_si},
+    {"J", of_si},   {"Wh", of_si},   {"Hz", of_si},	    {"bit/s", of_si},  {"V", of_si},
+    {"A", of_si},   {"%", of_plain}, {"\u00b0C", of_plain},
 };
 
 static const struct family *family_of(const char *unit)
@@ -59,7 +62,8 @@ static void choose_unit(struct scale *scale, const char *base_unit)
 	while (prefix[1].name && (most > 0 ? most < prefix->from * 0.99995 : prefix->size > 1))
 		prefix++;
 	scale->unit_size = prefix->size;
-	if (family && family->prefixes == of_time)
+	/* Whole names instead of prefixes. */
+	if (family && (family->prefixes == of_time || family->prefixes == of_mib))
 		(void)snprintf(scale->unit, sizeof(scale->unit), "%s", prefix->name);
 	else
 		(void)snprintf(scale->unit, sizeof(scale->unit), "%s%s%s", prefix->name,

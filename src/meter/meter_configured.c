@@ -6,10 +6,16 @@
 #include "meter_driver.h"
 #include "text.h"
 
+/* clang-format off */
 static const struct meter_device_kind *const device_kinds[METER_KINDS] = {
-    [METER_KIND_COMMAND] = &meter_command, [METER_KIND_SHELLY] = &meter_shelly, [METER_KIND_TASMOTA] = &meter_tasmota,
-    [METER_KIND_REDFISH] = &meter_redfish, [METER_KIND_TAPO] = &meter_tapo,
+	[METER_KIND_COMMAND] = &meter_command,
+	[METER_KIND_SHELLY] = &meter_shelly,
+	[METER_KIND_TASMOTA] = &meter_tasmota,
+	[METER_KIND_REDFISH] = &meter_redfish,
+	[METER_KIND_TAPO] = &meter_tapo,
+	[METER_KIND_NUT] = &meter_nut,
 };
+/* clang-format on */
 
 static int add_device(struct meter_set *set, const struct meter_entry *entry, struct err *err)
 {

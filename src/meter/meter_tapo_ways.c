@@ -128,15 +128,14 @@ static int post_json(struct tapo *tapo, const char *path, json_t *question, json
 static int pass(struct tapo *tapo, const char *json)
 {
 	size_t length = strlen(json);
-	CLEANUP(base_free) uint8_t *cipher = malloc(length + CRYPTO_BLOCK);
-	CLEANUP(base_free) char *text = malloc(4 * ((length + CRYPTO_BLOCK + 2) / 3) + 1);
-	CLEANUP(base_free) uint8_t *decoded = malloc(TAPO_ANSWER_MOST + CRYPTO_BLOCK);
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	uint8_t *cipher = arena_alloc(arena, length + CRYPTO_BLOCK);
+	char *text = arena_alloc(arena, 4 * ((length + CRYPTO_BLOCK + 2) / 3) + 1);
+	uint8_t *decoded = arena_alloc(arena, TAPO_ANSWER_MOST + CRYPTO_BLOCK);
 	CLEANUP(free_json) json_t *answer = NULL;
 	char path[320] = "/app";
 	int error = 0, size;
 
-	if (!cipher || !text || !decoded)
-		err_no_memory();
 	size = meter_crypto_encrypt(tapo->crypto, tapo->key, tapo->iv, json, length, cipher);
 	if (size < 0)
 		return err_set(&tapo->device.err, EIO, NULL, "the question could not be encrypted");

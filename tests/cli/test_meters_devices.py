@@ -213,6 +213,29 @@ class Tapo(Devices):
         return f"[plug]\nkind = tapo\naddress = {device.address}\nuser = u\npassword = p\n"
 
 
+@unittest.skipIf(devices.Ups.missing(), devices.Ups.missing())
+class Nut(Devices):
+    def text(self, ups, identity="rack"):
+        return f"[u]\nkind = nut\naddress = {ups.address}\nid = {identity}\n"
+
+    def test_real_power(self):
+        ups = self.start(devices.Ups(self.folder, {"ups.realpower": 243, "outlet.1.realpower": "81.5"}))
+        source = self.assert_reads(self.text(ups), "nut.u", 243)
+        self.assertEqual((source["boundary"], source["resolution"]), ("wall", 1))
+        self.assert_reads(self.text(ups, "rack:outlet.1.realpower"), "nut.u", 81.5)
+        self.assert_refused(self.text(ups, "rack:outlet.2.realpower"), "nut.u", "does not tell outlet.2.realpower")
+        self.assert_refused(self.text(ups, "other"), "nut.u", "Unknown UPS")
+
+    def test_load(self):
+        ups = self.start(devices.Ups(self.folder, {"ups.load": 31, "ups.realpower.nominal": 900}))
+        source = self.assert_reads(self.text(ups), "nut.u", 279)
+        self.assertEqual(source["resolution"], 9)
+
+    def test_a_ups_that_tells_nothing(self):
+        ups = self.start(devices.Ups(self.folder, {"ups.load": 31}))
+        self.assert_refused(self.text(ups), "nut.u", "tells neither ups.realpower nor")
+
+
 class Commands(Devices):
     def script(self, text):
         path = self.folder / "watts"

@@ -4,10 +4,12 @@ import base64
 import hashlib
 import json
 import os
+import socket
 import ssl
 import subprocess
 import tempfile
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qs, urlparse
@@ -267,6 +269,66 @@ class Passthrough(Device, TapoPlug):
         token = parse_qs(url.query).get("token", [None])[0]
         response = aes("-e", key, iv, json.dumps(self.inner(question, token)).encode())
         return as_json({"error_code": 0, "result": {"response": base64.b64encode(response).decode()}})
+
+
+class Ups:
+    """NUT's own dummy-ups under its own upsd, with the variables given; `missing()` names what is not installed."""
+    DRIVERS = ("/lib/nut/dummy-ups", "/usr/lib/nut/dummy-ups", "/usr/libexec/nut/dummy-ups", "/usr/sbin/dummy-ups")
+    SERVERS = ("/lib/nut/upsd", "/usr/lib/nut/upsd", "/usr/sbin/upsd")  # of Debian the last is a script about the first
+
+    @classmethod
+    def missing(cls):
+        there = [any(os.access(path, os.X_OK) for path in paths) for paths in (cls.DRIVERS, cls.SERVERS)]
+        return None if all(there) else "nut-server (dummy-ups, upsd) is not there"
+
+    def __init__(self, folder, variables):
+        self.folder = Path(folder)
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self.address = f"127.0.0.1:{port}"
+        files = {"ups.conf": "[rack]\n  driver = dummy-ups\n  port = rack.dev\n  mode = dummy-once\n",
+                 "rack.dev": "ups.status: OL\n" + "".join(f"{name}: {value}\n" for name, value in variables.items()),
+                 "upsd.conf": f"LISTEN 127.0.0.1 {port}\n", "upsd.users": "", "nut.conf": "MODE=standalone\n"}
+        for name, text in files.items():
+            (self.folder / name).write_text(text, encoding="utf-8")
+            (self.folder / name).chmod(0o640)
+        self.environment = {**os.environ, "NUT_CONFPATH": str(folder), "NUT_STATEPATH": str(folder),
+                            "NUT_ALTPIDPATH": str(folder)}
+        user = ("-u", "root") if os.geteuid() == 0 else ()
+        driver = next(path for path in self.DRIVERS if os.access(path, os.X_OK))
+        server = next(path for path in self.SERVERS if os.access(path, os.X_OK))
+        self.processes = [self.run(driver, "-a", "rack", "-D", *user)]
+        self.wait_for(lambda: list(self.folder.glob("dummy-ups-rack")))
+        self.processes.append(self.run(server, "-D", *user))
+        self.wait_for(lambda: self.answers(port))
+
+    def run(self, *command):
+        return subprocess.Popen(command, env=self.environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL)
+
+    @staticmethod
+    def answers(port):
+        """With what its driver tells, too: until then the status is WAIT."""
+        try:
+            with socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
+                connection.sendall(b"GET VAR rack ups.status\n")
+                return b'"OL"' in connection.recv(100)
+        except OSError:
+            return False
+
+    @staticmethod
+    def wait_for(condition):
+        end = time.monotonic() + 20
+        while not condition():
+            if time.monotonic() > end:
+                raise AssertionError("NUT does not come up")
+            time.sleep(0.1)
+
+    def close(self):
+        for process in reversed(self.processes):
+            process.terminate()
+            process.wait(10)
 
 
 def certificate(folder):

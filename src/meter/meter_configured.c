@@ -14,6 +14,7 @@ static const struct meter_device_kind *const device_kinds[METER_KINDS] = {
 	[METER_KIND_REDFISH] = &meter_redfish,
 	[METER_KIND_TAPO] = &meter_tapo,
 	[METER_KIND_NUT] = &meter_nut,
+	[METER_KIND_IPMI] = &meter_ipmi,
 };
 /* clang-format on */
 

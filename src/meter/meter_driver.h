@@ -60,7 +60,8 @@ struct meter_device_kind {
 	int (*open)(struct meter_set *set, struct meter_input *input, const struct meter_entry *entry, struct err *err);
 };
 
-extern const struct meter_device_kind meter_command, meter_shelly, meter_tasmota, meter_redfish, meter_tapo, meter_nut;
+extern const struct meter_device_kind meter_command, meter_shelly, meter_tasmota, meter_redfish, meter_tapo, meter_nut,
+    meter_ipmi;
 
 /* For read(): the device's err says why not. */
 void meter_device_failed(struct meter_device *device, struct meter_reading *ret);

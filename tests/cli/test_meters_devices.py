@@ -236,6 +236,38 @@ class Nut(Devices):
         self.assert_refused(self.text(ups), "nut.u", "tells neither ups.realpower nor")
 
 
+@unittest.skipIf(devices.Bmc.missing(), devices.Bmc.missing())
+class Ipmi(Devices):
+    def text(self, bmc, more="", password=devices.Bmc.PASSWORD):
+        return f"[b]\nkind = ipmi\naddress = {bmc.address}\nuser = {bmc.USER}\npassword = {password}\n{more}"
+
+    def test_the_only_sensor(self):
+        bmc = self.start(devices.Bmc(self.folder, {"PW Consumption": 320}))
+        source = self.assert_reads(self.text(bmc), "ipmi.b", 320)
+        self.assertEqual(source["boundary"], "board")
+        self.assert_refused(self.text(bmc, password="other"), "ipmi.b", "password")
+
+    def test_several_sensors(self):
+        bmc = self.start(devices.Bmc(self.folder, {"PSU1_PIN": 160, "PSU2_PIN": 148}))
+        source = self.assert_refused(self.text(bmc), "ipmi.b", "several of its sensors measure watts: PSU1_PIN, PSU2_PIN")
+        self.assertIn("id = NAME", source["hint"])
+        self.assert_reads(self.text(bmc, "id = PSU2_PIN\n"), "ipmi.b", 148)
+        self.assert_refused(self.text(bmc, "id = PSU3_PIN\n"), "ipmi.b", "no sensor of that name")
+
+    def test_no_sensor(self):
+        bmc = self.start(devices.Bmc(self.folder, {}))
+        self.assert_refused(self.text(bmc), "ipmi.b", "sensor records cannot be read")
+
+    def test_no_sensor_of_watts(self):
+        bmc = self.start(devices.Bmc(self.folder, {"Inlet Temp": 24}, unit=1))
+        self.assert_refused(self.text(bmc), "ipmi.b", "neither DCMI nor a sensor")
+
+    @unittest.skipIf(os.path.exists("/dev/ipmi0"), "this machine has a BMC")
+    def test_a_host_without_a_bmc(self):
+        source = self.assert_refused("[b]\nkind = ipmi\n", "ipmi.b", "/dev/ipmi0: No such file")
+        self.assertIn("modprobe ipmi_si ipmi_devintf", source["hint"])
+
+
 class Commands(Devices):
     def script(self, text):
         path = self.folder / "watts"

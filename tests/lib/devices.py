@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 import os
+import shutil
 import socket
 import ssl
 import subprocess
@@ -329,6 +330,63 @@ class Ups:
         for process in reversed(self.processes):
             process.terminate()
             process.wait(10)
+
+
+class Bmc:
+    """OpenIPMI's simulator of a BMC, in the network by IPMI 2.0, with sensors: {name: watts}, of 4 W steps (or of another unit). No DCMI."""
+    USER, PASSWORD = "ipmiusr", "test"
+
+    @staticmethod
+    def missing():
+        return None if shutil.which("ipmi_sim") else "openipmi (ipmi_sim) is not there"
+
+    @staticmethod
+    def record(number, name, unit):
+        """A full sensor record (IPMI 2.0, table 43-1): other units, threshold, watts, M = 4."""
+        body = [0x20, 0, number, 0x13, number, 0x00, 0x68, 0x0b, 0x01, 0, 0, 0, 0, 0, 0, 0x00, unit, 0, 0, 4, 0, 0, 0, 0, 0, 0,
+                0, 0, 0, 0xff, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xc0 | len(name), *name.encode()]
+        return [number, 0, 0x51, 0x01, len(body), *body]
+
+    def __init__(self, folder, sensors, unit=6):
+        folder = Path(folder)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self.address = f"127.0.0.1:{port}"
+        ways = "none md2 md5 straight"
+        (folder / "lan.conf").write_text(
+            f'name "bmc"\nset_working_mc 0x20\n  startlan 1\n    addr 127.0.0.1 {port}\n    priv_limit admin\n'
+            f"    allowed_auths_callback {ways}\n    allowed_auths_user {ways}\n    allowed_auths_operator {ways}\n"
+            f"    allowed_auths_admin {ways}\n    guid a123456789abcdefa123456789abcdef\n  endlan\n"
+            f'  user 1 true "" "test" user 10 {ways}\n'
+            f'  user 2 true "{self.USER}" "{self.PASSWORD}" admin 10 {ways}\n', encoding="utf-8")
+        lines = ["mc_setbmc 0x20", "mc_add 0x20 0 no-device-sdrs 0x23 9 8 0x9f 0x1291 0xf02"]
+        for number, (name, watts) in enumerate(sensors.items(), start=1):
+            lines.append(f"sensor_add 0x20 0 {number} 0x0b 0x01")
+            lines.append(f"sensor_set_event_support 0x20 0 {number} enable scanning per-state " + " ".join(["0" * 15] * 4))
+            lines.append(f"sensor_set_value 0x20 0 {number} {watts // 4} 0")
+            lines.append("main_sdr_add 0x20 " + " ".join(f"0x{byte:02x}" for byte in self.record(number, name, unit)))
+        (folder / "bmc.emu").write_text("\n".join([*lines, "mc_enable 0x20", ""]), encoding="utf-8")
+        self.process = subprocess.Popen(
+            ["ipmi_sim", "-n", "-c", folder / "lan.conf", "-f", folder / "bmc.emu", "-s", folder], stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        Ups.wait_for(lambda: self.answers(port))
+
+    @staticmethod
+    def answers(port):
+        """A presence ping (ASF) gets its pong."""
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as client:
+            client.settimeout(0.5)
+            try:
+                client.connect(("127.0.0.1", port))
+                client.send(bytes([6, 0, 0xff, 6, 0, 0, 0x11, 0xbe, 0x80, 0, 0, 0]))
+                return bool(client.recv(100))
+            except OSError:
+                return False
+
+    def close(self):
+        self.process.terminate()
+        self.process.wait(10)
 
 
 def certificate(folder):

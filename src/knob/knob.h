@@ -101,7 +101,7 @@ enum knob_unit {
 	KNOB_OF_HOST, /* there is one point; no @where */
 	KNOB_OF_CPUS, /* a CPU list */
 	KNOB_OF_NODES,
-	KNOB_OF_IRQS,  /* a list of numbers of interrupts */
+	KNOB_OF_IRQS, /* a list of numbers of interrupts */
 	KNOB_OF_SOCKETS,
 	KNOB_OF_NAMES, /* a name, or names with commas: a device, a VM */
 };

@@ -241,10 +241,13 @@ static bool is_kernel_file(int fd)
 	return false;
 }
 
-/* One write(2); what is no file of the kernel's is cut to what was written, before the gate sees it done. */
+/*
+ * One write(2), at the start: the file was just opened. Not pwrite(2), which files of procfs that are read by
+ * seq_file(9) refuse (ESPIPE: /proc/irq). What is no file of the kernel's is cut to what was written, before the gate
+ * sees it done. */
 static ssize_t write_value(int fd, const char *data, size_t size)
 {
-	ssize_t wrote = pwrite(fd, data, size, 0);
+	ssize_t wrote = write(fd, data, size);
 
 	if (wrote == (ssize_t)size && !is_kernel_file(fd) && ftruncate(fd, (off_t)size) < 0)
 		return -1;

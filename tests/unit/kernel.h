@@ -42,8 +42,8 @@ void kernel_add_memory(struct kernel *kernel); /* sizes of THP, khugepaged, KSM 
 /*
  * Interrupts 24 to 26, of which 26 is managed and 24 and 25 are eth0's; irqbalance; the modules kvm and kvm_amd, of
  * which /etc/modprobe.d/kvm.conf sets nested. eth0 has 4 queues, of 8, and gives 2 virtual functions, of 8.
- * Two sockets of EPYC 9005 with HSMP: 225 and 225.5 W of at most 240, power modes 0 and 1, a fabric that may sleep; a file
- * /run/simulated/hsmp-old makes the kernel one before Linux 7.2.
+ * Two sockets of EPYC 9005 with HSMP: 225 and 225.5 W of at most 240, power modes 0 and 1, a fabric that may sleep; a
+ * file /run/simulated/hsmp-old makes the kernel one before Linux 7.2.
  */
 void kernel_add_devices(struct kernel *kernel);
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Owns tests of the writer: threads, here and in a directory of files; calls of libraries; directories. */
+/* Owns tests of the writer: threads, here and in a directory of files; files of procfs; calls of libraries;
+ * directories. */
 #include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "sys_write.h"
@@ -111,6 +113,24 @@ static void on_this_machine(void **state)
 	assert_int_equal(sys_writer_set_affinity(writer, getpid(), getpid(), &before, &err), 0);
 }
 
+/* A file of procfs that is read by seq_file(9), as those of /proc/irq: it takes a write(2), and no pwrite(2). */
+static void a_file_of_procfs(void **state)
+{
+	static const char *const names[] = {"/proc/*/comm", NULL};
+	CLEANUP(sys_writer_close_pointer) struct sys_writer *writer = NULL;
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	const char *path = arena_printf(arena, "/proc/%d/comm", getpid()), *before, *after;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(sys_writer_open("/", names, NULL, &writer, &err), 0);
+	assert_int_equal(sys_writer_read(writer, arena, path, &before, NULL, &err), 0);
+	assert_int_equal(sys_writer_set(writer, path, "renamed\n", 8, &err), 0);
+	assert_int_equal(sys_writer_read(writer, arena, path, &after, NULL, &err), 0);
+	assert_int_equal(strncmp(after, "renamed", 7), 0);
+	assert_int_equal(sys_writer_set(writer, path, before, strlen(before), &err), 0);
+}
+
 static int change(void *data)
 {
 	return ++*(int *)data == 1 ? 0 : -EBUSY;
@@ -138,10 +158,8 @@ static void of_libraries(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(in_files),
-	    cmocka_unit_test(directories),
-	    cmocka_unit_test(on_this_machine),
-	    cmocka_unit_test(of_libraries),
+	    cmocka_unit_test(in_files),		cmocka_unit_test(directories),	cmocka_unit_test(on_this_machine),
+	    cmocka_unit_test(a_file_of_procfs), cmocka_unit_test(of_libraries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

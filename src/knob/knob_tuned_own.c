@@ -228,7 +228,7 @@ int knob_tuned_own_expand(struct knob_machine *machine, const struct knob *knob,
 			  struct knob_points *points, struct err *err)
 {
 	size_t before = points->count;
-	const char *dir;
+	const char *dir = NULL;
 	int r = own_dir(knob_tuned_files(machine, NULL), &dir, err);
 
 	if (r < 0)

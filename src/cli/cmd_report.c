@@ -167,6 +167,8 @@ int cmd_report(struct cli *cli)
 	    store_session_find(store, cli->argument_count ? cli->arguments[0] : "last", &id, &err) < 0 ||
 	    store_load(store, arena, id, &whole, &err) < 0 ||
 	    store_load_samples(store, arena, id, -1, -1, &samples, &sample_count, &err) < 0 ||
+	    (text_equal(whole.session.kind, "study") &&
+	     report_result_study(arena, store, &whole, &samples, &sample_count, &err) < 0) ||
 	    report_result_make(arena, &whole, samples, sample_count, &result, &err) < 0)
 		return cli_fail(&err);
 	return write_report(cli, form, result, store);

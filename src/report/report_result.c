@@ -109,8 +109,8 @@ static double method_number(const struct store_whole *whole, const char *name, d
 
 static bool counts(const struct store_run *run)
 {
-	return text_equal(run->state, "valid") &&
-	       (text_equal(run->purpose, "measure") || text_equal(run->purpose, "idle"));
+	return text_equal(run->state, "valid") && !text_equal(run->purpose, "warmup") &&
+	       !text_equal(run->purpose, "calibration");
 }
 
 static double run_value(const struct store_whole *whole, const struct store_run *run, size_t metric)
@@ -223,6 +223,11 @@ static void put_words(const struct report_result *result, const struct store_met
 	double half = (ratio.high - ratio.low) / 2, change = ratio.estimate - 1;
 	const char *what = *word.noun ? word.noun : arena_printf(arena, " %s", metric->name);
 
+	if (result->study) {
+		difference->brief = "";
+		difference->words = arena_printf(arena, "%s and %s were not compared in blocks.", name, base);
+		return;
+	}
 	if (!difference->blocks || !stat_bounded(ratio)) {
 		difference->brief = "too few runs to compare";
 		difference->words =
@@ -355,6 +360,12 @@ static const char *say_best(const struct report_result *result, const struct rep
 	const char *value = scale_plain(arena, found->value.estimate, found->half, metric->measure.unit);
 	const char *most = metric->measure.better == CHART_HIGHER ? "Most" : "Least";
 
+	if (result->study)
+		return arena_printf(arena,
+				    "%s %s so far: %s, with %s. It was selected among %zu by their estimates; no "
+				    "difference is claimed by that: `hvtune compare` shows one.",
+				    most, metric->measure.name, result->whole->configurations[best].name, value,
+				    result->whole->configuration_count);
 	if (best == 0)
 		return arena_printf(arena, "%s %s: %s, with %s; no other has a better estimate.", most,
 				    metric->measure.name, result->whole->configurations[0].name, value);
@@ -385,10 +396,12 @@ static void say_metric(const struct report_result *result, const struct report_m
 				       scale_value(arena, &scale, found->value.estimate, NAN), found->runs,
 				       found->runs == 1 ? "run" : "runs");
 	}
-	if (whole->configuration_count == 2 && (metric->estimates[1].runs || metric->estimates[0].runs))
+	if (whole->configuration_count == 2 && !result->study &&
+	    (metric->estimates[1].runs || metric->estimates[0].runs))
 		lines[(*count)++] = metric->differences[1].words;
-	int best =
-	    whole->configuration_count > 2 && metric->measure.better != CHART_NEITHER ? best_of(result, metric) : -1;
+	int best = whole->configuration_count > (result->study ? 1 : 2) && metric->measure.better != CHART_NEITHER
+		       ? best_of(result, metric)
+		       : -1;
 
 	if (best >= 0)
 		lines[(*count)++] = say_best(result, metric, best);
@@ -451,6 +464,7 @@ int report_result_make(struct arena *arena, const struct store_whole *whole, con
 
 	*result =
 	    (struct report_result){.arena = arena, .whole = whole, .samples = samples, .sample_count = sample_count};
+	result->study = text_equal(whole->session.kind, "study");
 	result->alpha = method_number(whole, "alpha", STAT_ALPHA);
 	result->margin = method_number(whole, "margin", STAT_MARGIN);
 	result->metrics = ARENA_ARRAY(arena, whole->metric_count + 1, struct report_metric);

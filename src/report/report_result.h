@@ -41,6 +41,7 @@ struct report_result {
 	const struct store_whole *whole;
 	const struct store_sample *samples;
 	size_t sample_count;
+	bool study;		       /* runs were chosen by what was seen: no difference is claimed */
 	double alpha, margin;	       /* of the comparisons, from the session's method */
 	struct report_metric *metrics; /* whole->metric_count */
 	int main;		       /* index of the metric that the verdict is about; -1 without metrics */
@@ -73,6 +74,13 @@ struct stat_interval report_result_pair(const struct report_result *result, size
 
 /* The charts of the result, into result->charts. */
 void report_result_charts(struct report_result *result);
+
+/*
+ * `whole` is a session of a study: take all of its parts together, in the order in which they were begun; run by run,
+ * in no block. Errors of the store. The results are untouched then.
+ */
+int report_result_study(struct arena *arena, struct store *store, struct store_whole *whole,
+			struct store_sample **samples, size_t *sample_count, struct err *err);
 
 /* The host, from the facts of `hvtune show --json`; false: they are of another form, and nothing was added. */
 bool report_result_host(struct doc *doc, const char *facts);

@@ -23,7 +23,9 @@ static const char *metric_note(const struct report_result *result, const struct 
 	return arena_printf(result->arena, "%.4g %% intervals%s%s%s%s%s.", 100 * (1 - STAT_ALPHA),
 			    metric->source ? "; measured by " : "", metric->source ? metric->source : "",
 			    metric->boundary ? ", boundary " : "", metric->boundary ? metric->boundary : "",
-			    result->whole->block_count ? "; runs in blocks of random order" : "");
+			    result->study		 ? "; not compared in blocks"
+			    : result->whole->block_count ? "; runs in blocks of random order"
+							 : "");
 }
 
 /* ---- intervals ---- */
@@ -53,31 +55,57 @@ static bool any_runs(const struct report_result *result, const struct report_met
 static const char *title_of(const struct report_result *result, const struct report_metric *metric)
 {
 	/* Of two configurations the verdict says it all. */
-	if (result->whole->configuration_count == 2 && metric->differences[1].words)
+	if (result->whole->configuration_count == 2 && metric->differences[1].words && !result->study)
 		return metric->differences[1].words;
 	return arena_printf(result->arena, "%s%s", metric->measure.name,
-			    result->whole->configuration_count > 1 ? " of each configuration" : "");
+			    result->study			     ? " of each configuration, the best estimate first"
+			    : result->whole->configuration_count > 1 ? " of each configuration"
+								     : "");
+}
+
+/* Configurations of a study by their estimates, the best first; else as they are. */
+static const size_t *row_order(const struct report_result *result, const struct report_metric *metric)
+{
+	size_t count = result->whole->configuration_count;
+	size_t *order = ARENA_ARRAY(result->arena, count + 1, size_t);
+	double sign = metric->measure.better == CHART_HIGHER ? -1 : 1;
+
+	for (size_t i = 0; i < count; i++) {
+		double value = sign * metric->estimates[i].value.estimate;
+		size_t k = i;
+
+		for (; k > 0 && result->study && !(sign * metric->estimates[order[k - 1]].value.estimate <= value); k--)
+			order[k] = order[k - 1];
+		order[k] = i;
+	}
+	return order;
+}
+
+static const char *note_of(const struct report_result *result, const struct report_metric *metric, size_t index)
+{
+	if (!metric->estimates[index].runs)
+		return "no valid run";
+	if (index)
+		return metric->differences[index].brief;
+	return result->whole->configuration_count > 1 && !result->study ? "the others are compared with it" : NULL;
 }
 
 static void add_intervals(struct report_result *result, const struct report_metric *metric)
 {
 	const struct store_whole *whole = result->whole;
 	struct chart_interval *rows = ARENA_ARRAY(result->arena, whole->configuration_count + 1, struct chart_interval);
+	const size_t *order = row_order(result, metric);
 
 	for (size_t i = 0; i < whole->configuration_count; i++) {
-		const struct report_estimate *found = &metric->estimates[i];
+		const struct report_estimate *found = &metric->estimates[order[i]];
 		bool bounded = isfinite(found->half);
 
-		rows[i] =
-		    (struct chart_interval){.label = whole->configurations[i].name,
-					    .value = found->value.estimate,
-					    .low = bounded ? found->value.low : NAN,
-					    .high = bounded ? found->value.high : NAN,
-					    .note = !found->runs		     ? "no valid run"
-						    : i				     ? metric->differences[i].brief
-						    : whole->configuration_count > 1 ? "the others are compared with it"
-										     : NULL,
-					    .mark = mark_of(metric, i)};
+		rows[i] = (struct chart_interval){.label = whole->configurations[order[i]].name,
+						  .value = found->value.estimate,
+						  .low = bounded ? found->value.low : NAN,
+						  .high = bounded ? found->value.high : NAN,
+						  .note = note_of(result, metric, order[i]),
+						  .mark = result->study ? CHART_PLAIN : mark_of(metric, order[i])};
 	}
 	add(result, CHART_INTERVALS, title_of(result, metric), metric_note(result, metric->metric))->intervals =
 	    (struct chart_intervals){metric->measure, rows, (int)whole->configuration_count};
@@ -113,7 +141,8 @@ static bool is_chain(const struct report_result *result, const char *const *knob
 	const char *knob, *seen[64] = {0};
 	size_t count = result->whole->configuration_count;
 
-	if (count < 3 || count > ARRAY_SIZE(seen))
+	/* The order of a study is what was cheap to switch, or told most. */
+	if (result->study || count < 3 || count > ARRAY_SIZE(seen))
 		return false;
 	for (size_t i = 1; i < count; i++) {
 		if (differing(result, knobs, i - 1, i, &knob) != 1)

@@ -14,7 +14,8 @@ import browser
 from harness import HVTUNE, Test, hvtune
 
 MAKER = Path(HVTUNE).resolve().parents[2] / "tests/unit/report_store"
-SESSIONS = ("pair", "chain", "grid", "4", "nothing")
+HOSTILE = "5"
+SESSIONS = ("pair", "chain", "grid", HOSTILE, "nothing")
 VOID = {"meta", "br", "hr", "img", "rect", "line", "circle", "path"}
 
 
@@ -75,12 +76,23 @@ class Reports(Test):
             self.assertIn("B takes 5.00 % less time than A (4.69 to 5.31 % less).", out)
 
     def test_what_is_not_known_is_null(self):
-        json_ = self.report("4", "--format", "json").json()
+        json_ = self.report(HOSTILE, "--format", "json").json()
         for estimate in json_["metrics"][0]["estimates"]:
             self.assertEqual((estimate["runs"], estimate["low"]), (1, None))
         self.assertIn("too few blocks", json_["verdict"][0])
         self.assertIn("Energy: not measurable here.", json_["verdict"])
         self.assertEqual(self.report("nothing", "--format", "json").json()["verdict"], ["Nothing has been measured."])
+
+    def test_parts_of_a_study(self):
+        """Resumed, it is one study: the same by name, and no difference claimed where runs were chosen."""
+        for part in ("grid", "grid, resumed"):
+            json_ = self.report(part, "--json").json()
+            self.assertEqual([one["name"] for one in json_["configurations"]], [f"cell {i}" for i in range(1, 5)])
+            self.assertEqual(len(json_["runs"]), 26)
+            self.assertEqual([estimate["runs"] for estimate in json_["metrics"][1]["estimates"]], [7, 6, 6, 7])
+            self.assertEqual({estimate["beside_first"] for estimate in json_["metrics"][0]["estimates"]}, {None})
+            self.assertIn("Least wall time so far: cell 1", json_["verdict"][0])
+            self.assertIn("no difference is claimed", json_["verdict"][0])
 
     def test_charts_follow_the_data(self):
         """A chain of settings has its steps, a grid its map, energy its front."""
@@ -110,10 +122,10 @@ class Reports(Test):
                 self.assertEqual(text, self.report(session, "--format", "html").out)
 
     def test_hostile_names_stay_text(self):
-        page = Page(self.report("4", "--format", "html").out)
+        page = Page(self.report(HOSTILE, "--format", "html").out)
         self.assertIn(("h1", "<script>alert(1)</script> | *bold* `code`"), page.texts)
         self.assertFalse(any(name == "b" for name, _ in page.names))
-        marked = self.report("4", "--format", "markdown").out
+        marked = self.report(HOSTILE, "--format", "markdown").out
         self.assertIn(r"# \<script\>alert(1)\</script\> \| \*bold\* \`code\`", marked)
         for line in marked.splitlines():
             if line.startswith("| \\<b"):

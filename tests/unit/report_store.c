@@ -24,6 +24,7 @@ static const struct store_metric metrics[] = {
 struct scene {
 	struct store *store;
 	int64_t session, runs;
+	const char *uid, *study; /* of the next session, or NULL */
 	struct err err;
 };
 
@@ -39,6 +40,8 @@ static void must(struct scene *scene, int r)
 static void begin(struct scene *scene, const char *kind, const char *name, int metric_count)
 {
 	const struct store_session session = {
+	    .uid = scene->uid,
+	    .study = scene->study,
 	    .kind = kind,
 	    .name = name,
 	    .command =
@@ -165,7 +168,7 @@ static void chain(struct scene *scene)
 	end(scene);
 }
 
-/* Two knobs crossed. */
+/* A study of two knobs crossed, cut and resumed: the second part has other numbers for the same, and one more. */
 static void grid(struct scene *scene)
 {
 	static const char *const settings[] = {"{\"governor\": \"performance\", \"amd_pstate\": \"active\"}",
@@ -175,11 +178,21 @@ static void grid(struct scene *scene)
 	static const double seconds[] = {80, 81, 84, 99}, joules[] = {16000, 15500, 14000, 16500};
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 
+	scene->uid = "0123456789abcdef0123456789abcdef";
 	begin(scene, "study", "grid", METRICS);
 	for (int64_t i = 0; i < 4; i++)
 		configuration(scene, i, arena_printf(arena, "cell %d", (int)i + 1), settings[i]);
 	blocks(scene, 4, 6, seconds, joules, METRICS);
 	end(scene);
+	scene->study = scene->uid;
+	scene->uid = NULL;
+	begin(scene, "study", "grid, resumed", METRICS);
+	configuration(scene, 0, "cell 4", settings[3]);
+	configuration(scene, 1, "cell 1", settings[0]);
+	run(scene, 0, -1, "measure", NULL, 99, 16500, METRICS);
+	run(scene, 1, -1, "measure", NULL, 80, 16000, METRICS);
+	end(scene);
+	scene->study = NULL;
 }
 
 /* Names that nobody would choose, one run each, a session that was cut. */

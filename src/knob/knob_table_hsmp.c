@@ -16,6 +16,7 @@
 #include "text.h"
 
 enum hsmp_id {
+	HSMP_PROTOCOL = 0x03,
 	HSMP_SET_LIMIT = 0x05,
 	HSMP_GET_LIMIT = 0x06,
 	HSMP_GET_MOST = 0x07,
@@ -23,6 +24,9 @@ enum hsmp_id {
 	HSMP_FABRIC_IDLE = 0x28
 };
 enum { MOST_MODE = 3 }; /* modes 4 and 5 have parameters that are not told */
+
+/* As told by message 03h (AMD's e_smi library): 2 Milan, 5 Genoa and Bergamo, 7 Turin. */
+enum { PROTOCOL_GENOA = 5, PROTOCOL_TURIN = 7 };
 
 /* Messages that both set and tell: this bit asks. */
 #define HSMP_ASKS UINT32_C(0x80000000)
@@ -51,11 +55,22 @@ static int ask(struct knob_machine *machine, const char *where, uint32_t id, uin
 	return r;
 }
 
-/* As ask(), of a message that older kernels know only as one that sets: there it is refused (EINVAL, EPERM). */
-static int ask_setting(struct knob_machine *machine, const char *where, uint32_t id, uint32_t *ret, struct err *err)
+/*
+ * As ask(), of a message that firmware of that protocol and later ones know (asking an earlier one would leave an error
+ * in the kernel's log), and older kernels only as one that sets: there it is refused (EINVAL, EPERM).
+ */
+static int ask_setting(struct knob_machine *machine, const char *where, uint32_t id, uint32_t protocol, uint32_t *ret,
+		       struct err *err)
 {
-	int r = ask(machine, where, id, 1, HSMP_ASKS, ret, err);
+	uint32_t has = 0;
+	int r = ask(machine, where, HSMP_PROTOCOL, 0, 0, &has, err);
 
+	if (r == 0 && has < protocol)
+		return err_set(err, EOPNOTSUPP, where,
+			       "the firmware of this CPU has no such setting: its protocol is %u, and %u is asked for",
+			       has, protocol);
+	if (r == 0)
+		r = ask(machine, where, id, 1, HSMP_ASKS, ret, err);
 	return r == -EINVAL || r == -EPERM
 		   ? err_set(err, EOPNOTSUPP, where,
 			     "this kernel does not tell what is set now (Linux 7.2 does), so it could not be put back")
@@ -200,7 +215,7 @@ static const struct knob power_limit = {
 static int get_mode(struct knob_machine *machine, const char *where, const char **ret, struct err *err)
 {
 	uint32_t mode = 0;
-	int r = ask_setting(machine, where, HSMP_POWER_MODE, &mode, err);
+	int r = ask_setting(machine, where, HSMP_POWER_MODE, PROTOCOL_GENOA, &mode, err);
 
 	if (r == 0)
 		*ret = arena_printf(machine->arena, "%u", mode & 7);
@@ -247,7 +262,7 @@ static const struct knob power_mode = {
 static int get_fabric_idle(struct knob_machine *machine, const char *where, const char **ret, struct err *err)
 {
 	uint32_t state = 0;
-	int r = ask_setting(machine, where, HSMP_FABRIC_IDLE, &state, err);
+	int r = ask_setting(machine, where, HSMP_FABRIC_IDLE, PROTOCOL_TURIN, &state, err);
 
 	if (r == 0)
 		*ret = state & 1 ? "on" : "off";

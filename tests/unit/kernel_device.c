@@ -87,8 +87,9 @@ static const struct {
 	const char *state; /* the file of what it sets or tells, followed by the socket */
 	bool sets, asks;
 } messages[] = {
-    {0x05, 1, 0, HSMP "limit", true, false}, {0x06, 0, 1, HSMP "limit", false, true}, {0x07, 0, 1, NULL, false, true},
-    {0x21, 1, 1, HSMP "mode", true, true},   {0x28, 1, 1, HSMP "fabric", true, true},
+    {0x03, 0, 1, HSMP "protocol", false, true}, {0x05, 1, 0, HSMP "limit", true, false},
+    {0x06, 0, 1, HSMP "limit", false, true},	{0x07, 0, 1, NULL, false, true},
+    {0x21, 1, 1, HSMP "mode", true, true},	{0x28, 1, 1, HSMP "fabric", true, true},
 };
 
 /* drivers/platform/x86/amd/hsmp/hsmp.c, validate_message() and hsmp_send_message() */
@@ -147,6 +148,8 @@ void kernel_add_devices(struct kernel *kernel)
 	    {"/sys/devices/pci0000:00/0000:00:03.1/0000:41:00.0/net/eth0/device", "->../../../0000:41:00.0"},
 	    {"/sys/devices/system/cpu/cpu0/topology/physical_package_id", "0\n"},
 	    {"/sys/devices/system/cpu/cpu1/topology/physical_package_id", "1\n"},
+	    {HSMP "protocol0", "7\n"},
+	    {HSMP "protocol1", "7\n"},
 	    {HSMP "limit0", "225000\n"},
 	    {HSMP "limit1", "225500\n"},
 	    {HSMP "mode0", "0\n"},

@@ -79,6 +79,16 @@ static void have_no_firmware(struct work *work)
 	kernel_remove(&work->kernel, "/run/simulated/hsmp-limit0");
 }
 
+static void be_a_genoa(struct work *work)
+{
+	tree_write(work->kernel.tree, "/run/simulated/hsmp-protocol0", "5");
+}
+
+static void be_a_milan(struct work *work)
+{
+	tree_write(work->kernel.tree, "/run/simulated/hsmp-protocol0", "2");
+}
+
 static void be_in_mode_5(struct work *work)
 {
 	tree_write(work->kernel.tree, "/run/simulated/hsmp-mode1", "5");
@@ -97,6 +107,8 @@ static const struct refusal refusals[] = {
     {{"hsmp.power_mode=4"}, -ERANGE, "takes 0 to 3", NULL},
     {{"hsmp.power_mode=1"}, -EOPNOTSUPP, "Linux 7.2 does", be_an_old_kernel},
     {{"hsmp.df_cstates=off"}, -EOPNOTSUPP, "Linux 7.2 does", be_an_old_kernel},
+    {{"hsmp.power_mode=1"}, -EOPNOTSUPP, "protocol is 2, and 5 is asked for", be_a_milan},
+    {{"hsmp.df_cstates=off"}, -EOPNOTSUPP, "protocol is 5, and 7 is asked for", be_a_genoa},
     {{"hsmp.power_mode=1"}, -EOPNOTSUPP, "is in power mode 5", be_in_mode_5},
     {{"hsmp.df_cstates=2"}, -EINVAL, "takes on off", NULL},
     {{"hsmp.df_pstate=0"}, -EOPNOTSUPP, "no kernel tells which one was set before", NULL},

@@ -23,6 +23,8 @@ static const char *const sysctl_directories[] = {"/etc/sysctl.d",     "/run/sysc
 static const char *const tmpfiles_directories[] = {"/etc/tmpfiles.d", "/run/tmpfiles.d", "/usr/local/lib/tmpfiles.d",
 						   "/usr/lib/tmpfiles.d", NULL};
 
+enum { MOST_PATH = 1024 };
+
 static bool is_blank(char letter)
 {
 	return letter == ' ' || letter == '\t';
@@ -57,8 +59,8 @@ static const char *make_sysctl(struct arena *arena, const char *key, const char 
 	return arena_printf(arena, "%s = %s", key, value);
 }
 
-/* "w /sys/kernel/mm/ksm/run - - - - 1": type, path, mode, user, group, age, argument. */
-static bool find_tmpfiles(const char *line, size_t size, const char *key, struct knob_line_span *ret)
+/* The path and the argument of "w /sys/kernel/mm/ksm/run - - - - 1": type, path, mode, user, group, age, argument. */
+static bool parse_tmpfiles(const char *line, size_t size, char path[MOST_PATH], struct knob_line_span *ret)
 {
 	size_t at = 0, field[7] = {0}, length[7] = {0};
 
@@ -70,13 +72,35 @@ static bool find_tmpfiles(const char *line, size_t size, const char *key, struct
 			at++;
 		length[i] = at - field[i];
 	}
-	if (length[6] == 0 || line[field[0]] != 'w' || length[1] >= 1024)
+	if (length[6] == 0 || line[field[0]] != 'w' || length[1] >= MOST_PATH)
 		return false;
-	char pattern[1024];
-
-	(void)snprintf(pattern, sizeof(pattern), "%.*s", (int)length[1], line + field[1]);
+	(void)snprintf(path, MOST_PATH, "%.*s", (int)length[1], line + field[1]);
 	*ret = (struct knob_line_span){field[6], length[6], 0, size};
-	return fnmatch(pattern, key, FNM_PATHNAME) == 0;
+	return true;
+}
+
+/* The line of this very path: one with a star is about others too, and a line after it goes before it. */
+static bool find_tmpfiles(const char *line, size_t size, const char *key, struct knob_line_span *ret)
+{
+	struct knob_line_span span;
+	char path[MOST_PATH];
+
+	if (!parse_tmpfiles(line, size, path, &span) || !text_equal(path, key))
+		return false;
+	*ret = span;
+	return true;
+}
+
+/* A line that sets this path, by a pattern or not. */
+static bool match_tmpfiles(const char *line, size_t size, const char *key, struct knob_line_span *ret)
+{
+	struct knob_line_span span;
+	char path[MOST_PATH];
+
+	if (!parse_tmpfiles(line, size, path, &span) || fnmatch(path, key, FNM_PATHNAME) != 0)
+		return false;
+	*ret = span;
+	return true;
 }
 
 static const char *make_tmpfiles(struct arena *arena, const char *key, const char *value)
@@ -204,7 +228,7 @@ static int expand_lasting(struct knob_machine *machine, const struct knob *lasti
 struct others {
 	struct knob_machine *machine;
 	struct knob_plan *plan;
-	const struct knob_line_form *form;
+	bool (*find)(const char *line, size_t size, const char *key, struct knob_line_span *ret);
 	const char *own, *key, *after; /* only files whose name sorts after this one; NULL: all */
 };
 
@@ -219,7 +243,7 @@ static int look_for_others(void *data, const char *path, const char *text)
 		size_t size = strcspn(line, "\n");
 		struct knob_line_span span;
 
-		if (others->form->find(line, size, others->key, &span))
+		if (others->find(line, size, others->key, &span))
 			knob_plan_note(others->machine, others->plan,
 				       arena_printf(others->machine->arena,
 						    others->after ? "%s:%u sets %s to %.*s after that, and wins"
@@ -238,10 +262,9 @@ static int judge_lasting(struct knob_machine *machine, struct knob_plan *plan, c
 	(void)err;
 	for (size_t i = step->first; i < step->first + step->count; i++) {
 		struct others others = {.machine = machine, .plan = plan};
-		bool is_sysctl;
+		bool is_sysctl = form_of(plan->points.items[i].where) == &sysctl_form;
 
-		others.form = form_of(plan->points.items[i].where);
-		is_sysctl = others.form == &sysctl_form;
+		others.find = is_sysctl ? find_sysctl : match_tmpfiles;
 		others.after = is_sysctl ? SYSCTL_NAME : NULL;
 		knob_lines_split(machine->arena, plan->points.items[i].where, &others.own, &others.key);
 		(void)knob_lines_walk(machine, is_sysctl ? sysctl_directories : tmpfiles_directories, look_for_others,

@@ -95,6 +95,11 @@ static const struct edit edits[] = {
      "w " POLICY "/scaling_governor - - - - powersave\nw " POLICY "/energy_performance_preference - - - - power\n",
      {"lasting.governor@1=powersave"}},
     {TMPFILES,
+     "w /sys/devices/system/cpu/cpufreq/policy*/scaling_governor - - - - performance\n",
+     "w /sys/devices/system/cpu/cpufreq/policy*/scaling_governor - - - - performance\n"
+     "w " POLICY "/scaling_governor - - - - powersave\n",
+     {"lasting.governor@1=powersave"}},
+    {TMPFILES,
      NULL,
      LASTING_HEAD "w " POLICY "/scaling_governor - - - - powersave\n"
 		  "w " POLICY "/energy_performance_preference - - - - power\n",

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 
 #include "bench_energy.h"
 #include "bench_internal.h"
@@ -18,7 +19,14 @@ extern char **environ;
 /* What a run needs besides the command's own environment: another length for each. */
 #define OFFSET_NAME "HVTUNE_ENVIRONMENT_OFFSET="
 
-enum { MOST_OFFSET = 4096, MOST_CONFIGURATIONS = 65536 };
+enum {
+	MOST_OFFSET = 4096,
+	MOST_CONFIGURATIONS = 65536,
+	MOST_WAITING = 64,
+	LONGEST_WAIT_NS = 50000000,
+	LONGEST_BLIND_NS = 200000000,
+	MOST_SCRATCH = 256 << 10
+};
 
 struct bench_private {
 	struct bench_setup setup;
@@ -30,12 +38,24 @@ struct bench_private {
 	struct arena *scratch; /* of one run */
 	const char *boot;
 	size_t run_room, stored_metrics;
-	int64_t block_count, began_ns;
+	int64_t block_count, began_ns, row_began_us;
+	struct store_ended waiting[MOST_WAITING]; /* of runs that are not in the store yet */
+	size_t waiting_count;
+	int64_t waited_ns; /* since when */
+	int64_t looked_ns; /* when the gate looked at all of the machine */
 	char offset[sizeof(OFFSET_NAME) + MOST_OFFSET];
 	uint64_t chance;
 };
 
 /* ---- the session ---- */
+
+static int64_t now_us(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
 
 static const char *boot_id(struct arena *arena, struct sys *sys)
 {
@@ -105,7 +125,10 @@ int bench_close(struct bench *bench, const char *state, const char *why, const c
 	if (!bench)
 		return 0;
 	if (store) {
-		r = bench_energy_keep(bench->self->energy, store, bench->session, bench->self->began_ns, -1, err);
+		r = bench_flush(bench, err);
+		if (r == 0)
+			r = bench_energy_keep(bench->self->energy, store, bench->session, bench->self->began_ns, -1,
+					      err);
 		if (r == 0)
 			r = store_session_end(store, bench->session, state, why, verdict, err);
 	}
@@ -320,7 +343,52 @@ static struct bench_run *keep_run(struct bench *bench, const struct bench_run *r
 	return &bench->runs[bench->run_count++];
 }
 
-static int store_run_of(struct bench *bench, const struct store_run *row, const struct bench_run *run,
+/* Runs that are over so soon are kept when they end: a note of their beginning would cost more than it tells. */
+#define SHORT_RUN_S .1
+
+/*
+ * And a transaction for each of the shortest would take as long as they do: they are kept together, so many or for so
+ * long. That is what a kill can lose of them; Ctrl-C loses nothing.
+ */
+#define SHORTEST_RUN_S .01
+
+int bench_flush(struct bench *bench, struct err *err)
+{
+	struct bench_private *self = bench->self;
+	size_t count = self->waiting_count;
+
+	self->waiting_count = 0;
+	return count ? store_runs_add(self->setup.store, bench->session, self->waiting, count, err) : 0;
+}
+
+static int add_run(struct bench *bench, const struct store_run *row, const struct bench_run *run, struct err *err)
+{
+	struct bench_private *self = bench->self;
+	struct store_ended *waiting = &self->waiting[self->waiting_count];
+
+	if (!self->waiting_count)
+		self->waited_ns = bench_now_ns();
+	*waiting = (struct store_ended){*row, run->values, run->value_count};
+	waiting->run.why = run->why;
+	waiting->run.began_us = self->row_began_us;
+	self->waiting_count++;
+	/* Meters go on, and their samples are of a run that is kept. */
+	if (!self->energy && run->values[0] < SHORTEST_RUN_S && self->waiting_count < MOST_WAITING &&
+	    bench_now_ns() - self->waited_ns < LONGEST_WAIT_NS)
+		return 0;
+	return bench_flush(bench, err);
+}
+
+static bool is_short(const struct bench *bench, int configuration)
+{
+	for (size_t i = bench->run_count; i-- > 0;)
+		if (bench->runs[i].configuration == configuration)
+			return bench->runs[i].values[0] < SHORT_RUN_S;
+	return false;
+}
+
+/* `run` is the one that stays, with its values. */
+static int store_run_of(struct bench *bench, const struct store_run *row, const struct bench_run *run, bool begun,
 			const struct bench_outcome *outcome, struct err *err)
 {
 	struct bench_private *self = bench->self;
@@ -336,8 +404,8 @@ static int store_run_of(struct bench *bench, const struct store_run *row, const 
 	ended.signal = outcome->signal;
 	r = store_metrics(bench, err);
 	if (r == 0)
-		r = store_run_end(self->setup.store, bench->session, &ended, bench->values.values, bench->values.count,
-				  err);
+		r = begun ? store_run_end(self->setup.store, bench->session, &ended, run->values, run->value_count, err)
+			  : add_run(bench, &ended, run, err);
 	if (r == 0)
 		r = bench_energy_keep(self->energy, self->setup.store, bench->session, self->began_ns, ended.id, err);
 	return r;
@@ -361,12 +429,14 @@ static int enter(struct bench *bench, int configuration, struct err *err)
 }
 
 /* The spawn between its looks. */
-static int run_once(struct bench *bench, const struct bench_subject *subject, struct bench_outcome *outcome,
-		    const char **ret_why, struct err *err)
+static int run_once(struct bench *bench, int configuration, struct bench_outcome *outcome, const char **ret_why,
+		    struct err *err)
 {
 	struct bench_private *self = bench->self;
+	const struct bench_subject *subject = &self->subjects[configuration];
 	struct bench_command command = subject->command;
 	const struct bench_reader *readers;
+	bool only_clocks;
 	struct bench_view before, after;
 	int64_t own_us, from_ns;
 	const char *why;
@@ -376,13 +446,17 @@ static int run_once(struct bench *bench, const struct bench_subject *subject, st
 	command.environment = with_offset(self, command.environment);
 	if (readers_of(bench, subject, &readers) && !self->setup.read_from)
 		command.output = BENCH_OUTPUT_CAPTURE;
-	bench_gate_look(self->gate, &before);
+	/* Of short runs the machine is looked at now and then only: a look takes a part of such a run. */
+	only_clocks = is_short(bench, configuration) && bench_now_ns() - self->looked_ns < LONGEST_BLIND_NS;
+	bench_gate_look(self->gate, only_clocks, &before);
 	from_ns = bench_energy_mark(self->energy);
 	r = bench_spawn(&command, &bench->signals, outcome, err);
 	if (r < 0)
 		return r;
 	bench_energy_take(self->energy, from_ns, bench_energy_mark(self->energy), &bench->values);
-	bench_gate_look(self->gate, &after);
+	bench_gate_look(self->gate, only_clocks, &after);
+	if (!only_clocks)
+		self->looked_ns = after.at_ns;
 	own_us = outcome->user_us + outcome->system_us;
 	take_standard(bench, outcome);
 	foreign = bench_gate_foreign(&before, &after, own_us);
@@ -414,26 +488,33 @@ int bench_measure(struct bench *bench, int configuration, const char *purpose, i
 				      .position = run.id,
 				      .purpose = purpose,
 				      .boot = self->boot};
+	bool begun = !is_short(bench, configuration);
 	int r;
 
-	(void)arena_free(self->scratch);
-	self->scratch = arena_new();
+	if (arena_used(self->scratch) > MOST_SCRATCH) {
+		(void)arena_free(self->scratch);
+		self->scratch = arena_new();
+	}
 	bench_values_clear(&bench->values);
 	if (bench_signals_came(&bench->signals))
 		return err_set(err, EINTR, NULL, "stopped");
 	r = enter(bench, configuration, err);
-	if (r == 0 && self->setup.store)
+	self->row_began_us = now_us();
+	if (r == 0 && begun)
+		r = bench_flush(bench, err);
+	if (r == 0 && self->setup.store && begun)
 		r = store_run_begin(self->setup.store, bench->session, &row, err);
 	if (r < 0)
 		return r;
-	r = run_once(bench, subject, &outcome, &run.why, err);
+	r = run_once(bench, configuration, &outcome, &run.why, err);
 	if (r < 0)
 		run.why = arena_printf(self->scratch, "it could not be started: %s", err ? err->what : "");
 	run.valid = !run.why;
 	struct err store_err = {0};
-	int stored = store_run_of(bench, &row, &run, &outcome, &store_err);
 
 	*ret = keep_run(bench, &run);
+	int stored = store_run_of(bench, &row, *ret, begun, &outcome, &store_err);
+
 	if (r == 0 && stored < 0) {
 		if (err)
 			*err = store_err;

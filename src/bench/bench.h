@@ -103,6 +103,12 @@ int bench_measure(struct bench *bench, int configuration, const char *purpose, i
 		  const struct bench_run **ret, struct err *err);
 
 /*
+ * The shortest runs are kept some tens of milliseconds together, unless meters are sampled: after this all are in the
+ * store.
+ */
+int bench_flush(struct bench *bench, struct err *err);
+
+/*
  * The values of a metric over valid runs of a configuration and purpose (NULL: any), in order. In the arena; returns
  * the count.
  */
@@ -126,7 +132,7 @@ struct bench_rule {
 	void *data;
 };
 
-enum bench_end { BENCH_PRECISE, BENCH_RUNS, BENCH_MOST_RUNS, BENCH_TIME, BENCH_VOID };
+enum bench_end { BENCH_STOPPED, BENCH_PRECISE, BENCH_RUNS, BENCH_MOST_RUNS, BENCH_TIME, BENCH_VOID };
 
 struct bench_result {
 	const char *metric;

@@ -16,11 +16,9 @@ enum { MOST_VOID_BLOCKS = 5, SHORT_CALIBRATION = 5, MOST_COMPARED = 64 };
 const char *bench_compare_end_text(enum bench_compare_end end)
 {
 	static const char *const texts[] = {
-	    [BENCH_DECIDED] = "it is decided",
-	    [BENCH_BLOCKS] = "as many blocks as asked for",
-	    [BENCH_MOST_BLOCKS] = "the most blocks allowed were made",
-	    [BENCH_COMPARE_TIME] = "the time is over",
-	    [BENCH_COMPARE_VOID] = "too many runs were void",
+	    [BENCH_COMPARE_STOPPED] = "it was stopped",	    [BENCH_DECIDED] = "it is decided",
+	    [BENCH_BLOCKS] = "as many blocks as asked for", [BENCH_MOST_BLOCKS] = "the most blocks allowed were made",
+	    [BENCH_COMPARE_TIME] = "the time is over",	    [BENCH_COMPARE_VOID] = "too many runs were void",
 	};
 
 	return texts[end];
@@ -233,7 +231,7 @@ int bench_compare(struct bench *bench, const int *configurations, size_t count, 
 		  struct bench_compared *ret, struct err *err)
 {
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
-	struct bench_compared result = {.metric = BENCH_WALL, .end = BENCH_COMPARE_VOID};
+	struct bench_compared result = {.metric = BENCH_WALL};
 	struct comparing comparing = {.bench = bench,
 				      .arena = arena,
 				      .rule = rule,

@@ -26,7 +26,14 @@ struct bench_compare_rule {
 	void *data;
 };
 
-enum bench_compare_end { BENCH_DECIDED, BENCH_BLOCKS, BENCH_MOST_BLOCKS, BENCH_COMPARE_TIME, BENCH_COMPARE_VOID };
+enum bench_compare_end {
+	BENCH_COMPARE_STOPPED,
+	BENCH_DECIDED,
+	BENCH_BLOCKS,
+	BENCH_MOST_BLOCKS,
+	BENCH_COMPARE_TIME,
+	BENCH_COMPARE_VOID
+};
 
 struct bench_compared {
 	const char *metric;

@@ -197,14 +197,15 @@ static void read_stat(struct bench_gate *gate, struct bench_view *view)
 		view->cpus++;
 }
 
-void bench_gate_look(struct bench_gate *gate, struct bench_view *ret)
+void bench_gate_look(struct bench_gate *gate, bool only_clocks, struct bench_view *ret)
 {
 	struct bench_view view = {.at_ns = bench_now_ns()};
 
 	view.slept_ns = clock_ns(CLOCK_BOOTTIME) - view.at_ns;
 	view.set_ns = clock_ns(CLOCK_REALTIME) - view.at_ns;
-	read_stat(gate, &view);
-	for (size_t i = 0; i < gate->throttle_count; i++) {
+	if (!only_clocks)
+		read_stat(gate, &view);
+	for (size_t i = 0; i < gate->throttle_count && !only_clocks; i++) {
 		uint64_t count;
 
 		if (sys_again_number(&gate->throttles[i], &count) == 0)

@@ -31,7 +31,8 @@ struct bench_gate;
 struct bench_gate *bench_gate_open(struct sys *sys, struct knob_machine *machine);
 struct bench_gate *bench_gate_close(struct bench_gate *gate); /* takes NULL, returns NULL */
 
-void bench_gate_look(struct bench_gate *gate, struct bench_view *ret);
+/* `only_clocks`: what costs next to nothing; load and throttling are unknown then. */
+void bench_gate_look(struct bench_gate *gate, bool only_clocks, struct bench_view *ret);
 
 /* The share of the CPUs that neither the run nor idling took between two looks; NAN when it is too short to tell. */
 double bench_gate_foreign(const struct bench_view *before, const struct bench_view *after, int64_t own_us);

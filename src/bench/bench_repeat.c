@@ -12,6 +12,7 @@ enum { FIRST_VOID = 3, MOST_VOID = 10 };
 const char *bench_end_text(enum bench_end end)
 {
 	static const char *const texts[] = {
+	    [BENCH_STOPPED] = "it was stopped",
 	    [BENCH_PRECISE] = "the precision asked for is reached",
 	    [BENCH_RUNS] = "as many runs as asked for",
 	    [BENCH_MOST_RUNS] = "the most runs allowed were made; the precision asked for was not reached",
@@ -31,6 +32,8 @@ struct repeating {
 	int64_t began_ns;
 	unsigned warm; /* runs that were left out */
 	bool finished;
+	bool last;     /* it ends before its number is reached */
+	unsigned done; /* valid runs */
 };
 
 static int look(struct repeating *repeating, struct err *err)
@@ -44,7 +47,9 @@ static int look(struct repeating *repeating, struct err *err)
 
 	result->metric = bench_target(repeating->bench, rule->metric);
 	n = (int)bench_series(repeating->bench, arena, repeating->configuration, result->metric, "measure", &values);
-	if (n == 0)
+	repeating->done = (unsigned)n;
+	/* A number that was fixed before is not looked at before. */
+	if (n == 0 || (rule->runs && (unsigned)n < rule->runs && !repeating->last))
 		return 0;
 	result->alpha = rule->runs ? STAT_ALPHA : repeating->stop.nominal;
 	if (rule->runs)
@@ -53,6 +58,8 @@ static int look(struct repeating *repeating, struct err *err)
 		r = stat_stop_look(&repeating->stop, values, n, &stop, &result->estimate, err);
 	if (r < 0)
 		return r;
+	if (repeating->last)
+		return 0;
 	if (stop != STAT_STOP_MORE || (rule->runs && (unsigned)n >= rule->runs)) {
 		result->end = rule->runs ? BENCH_RUNS : stop == STAT_STOP_TARGET ? BENCH_PRECISE : BENCH_MOST_RUNS;
 		repeating->finished = true;
@@ -64,7 +71,7 @@ static void tell(const struct repeating *repeating)
 {
 	const struct bench_rule *rule = repeating->rule;
 	const struct stat_estimate *estimate = &repeating->result->estimate;
-	unsigned done = (unsigned)MAX_OF(estimate->n, 0), expected = rule->runs;
+	unsigned done = repeating->done, expected = rule->runs;
 	double passed_s = (double)(bench_now_ns() - repeating->began_ns) / 1e9, left_s = (double)NAN;
 
 	if (!rule->tell)
@@ -87,7 +94,7 @@ static bool is_hopeless(const struct repeating *repeating)
 
 	if (bench->void_count == bench->run_count)
 		return bench->void_count >= FIRST_VOID;
-	return bench->void_count >= MOST_VOID + 3 * (size_t)MAX_OF(repeating->result->estimate.n, 0);
+	return bench->void_count >= MOST_VOID + 3 * (size_t)repeating->done;
 }
 
 static int go(struct repeating *repeating, struct err *err)
@@ -134,6 +141,10 @@ int bench_repeat(struct bench *bench, int configuration, const struct bench_rule
 
 	if (r == 0)
 		r = go(&repeating, err);
+	/* What there is, of a number that was not reached. */
+	repeating.last = true;
+	if (result.estimate.n == 0)
+		(void)look(&repeating, NULL);
 	*ret = result;
 	return r;
 }

@@ -414,7 +414,7 @@ static void close_compared(struct compared *compared)
 int cmd_compare(struct cli *cli)
 {
 	CLEANUP(close_compared) struct compared compared = {.cli = cli, .from.root = cli->values[OPTION_ROOT]};
-	struct bench_compared result = {.metric = BENCH_WALL, .end = BENCH_COMPARE_VOID};
+	struct bench_compared result = {.metric = BENCH_WALL};
 	struct err err = {0};
 	int r = read_numbers(cli, &compared);
 

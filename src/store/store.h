@@ -169,6 +169,14 @@ int store_run_end(struct store *store, int64_t session, const struct store_run *
 int store_run_add(struct store *store, int64_t session, const struct store_run *run, const double *values,
 		  size_t value_count, struct err *err);
 
+/* Several such runs in one transaction, each with its own number of values. */
+struct store_ended {
+	struct store_run run;
+	const double *values;
+	size_t value_count;
+};
+int store_runs_add(struct store *store, int64_t session, const struct store_ended *runs, size_t count, struct err *err);
+
 /* It turned out later that a run is void. */
 int store_run_void(struct store *store, int64_t session, int64_t run, const char *why, struct err *err);
 

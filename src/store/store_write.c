@@ -275,17 +275,24 @@ int store_run_end(struct store *store, int64_t session, const struct store_run *
 	return r < 0 ? store_give_up(store, r) : store_commit(store, err);
 }
 
+int store_runs_add(struct store *store, int64_t session, const struct store_ended *runs, size_t count, struct err *err)
+{
+	int r = count ? store_begin(store, err) : 0;
+
+	if (r < 0 || !count)
+		return r;
+	for (size_t i = 0; i < count && r == 0; i++) {
+		r = insert_run(store, session, &runs[i].run, true, err);
+		if (r == 0)
+			r = insert_values(store, session, runs[i].run.id, runs[i].values, runs[i].value_count, err);
+	}
+	return r < 0 ? store_give_up(store, r) : store_commit(store, err);
+}
+
 int store_run_add(struct store *store, int64_t session, const struct store_run *run, const double *values,
 		  size_t value_count, struct err *err)
 {
-	int r = store_begin(store, err);
-
-	if (r < 0)
-		return r;
-	r = insert_run(store, session, run, true, err);
-	if (r == 0)
-		r = insert_values(store, session, run->id, values, value_count, err);
-	return r < 0 ? store_give_up(store, r) : store_commit(store, err);
+	return store_runs_add(store, session, &(struct store_ended){*run, values, value_count}, 1, err);
 }
 
 int store_run_void(struct store *store, int64_t session, int64_t run, const char *why, struct err *err)

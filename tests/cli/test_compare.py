@@ -206,9 +206,9 @@ class BesideHyperfine(Comparing):
         answer = self.compare("--no-calibration", "--blocks", 40, "--warmup", 0, *[command.format(time.time())] * 2)
         difference = self.ratio(answer)
         self.assertGreater(abs(seeming - 1), 0.04, "the wave did not reach hyperfine")
-        self.assertLess(difference["low"], 1)
-        self.assertGreater(difference["high"], 1)
-        self.assertLess(abs(difference["ratio"] - 1), abs(seeming - 1))
+        # An interval of 95 % misses in one of twenty runs of this test; twice as wide it does not.
+        self.assertLess(abs(difference["ratio"] - 1), difference["high"] - difference["low"])
+        self.assertLess(abs(difference["ratio"] - 1), abs(seeming - 1) / 2)
 
 
 if __name__ == "__main__":

@@ -175,6 +175,7 @@ class Losses(Measuring):
             self.assertEqual(process.returncode, 3, out + err)
             self.assertEqual(err, "hvtune: stopped\n")
             self.assertIn("wall time: 2", out)
+            self.assertIn("ended because: it was stopped", out)
             self.assertIn("Kept as session", out)
             self.assertTrue(mark.exists())
             self.assert_whole("stopped")
@@ -202,7 +203,7 @@ class Losses(Measuring):
     def test_a_full_disk(self):
         hvtune("run", "--runs", 1, "--", "true", env=self.env)
         done = subprocess.run(["strace", "-qq", "-o", "/dev/null", "-e", "trace=pwrite64", "-e",
-                               "inject=pwrite64:error=ENOSPC:when=150+", HVTUNE, "run", "--runs", "20", "--", "true"],
+                               "inject=pwrite64:error=ENOSPC:when=100+", HVTUNE, "run", "--runs", "300", "--", "true"],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
                               env={**os.environ, **self.env})
         if "ptrace" in done.stderr.lower():

@@ -85,6 +85,7 @@ static void load(struct scene *scene, struct store_whole *whole)
 {
 	struct err err = {0};
 
+	assert_int_equal(bench_flush(scene->bench, &err), 0);
 	assert_int_equal(store_load(scene->store, scene->arena, scene->bench->session, whole, &err), 0);
 }
 

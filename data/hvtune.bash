@@ -8,7 +8,7 @@ _hvtune_knobs() {
 
 _hvtune() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check show explain lint place set apply fix confirm undo status knobs meters study workloads report run compare top results capture hold-latency help" options
+    local commands="check show explain lint place set apply fix confirm undo status knobs meters study tune workloads report run compare top results capture hold-latency help" options
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
@@ -33,6 +33,9 @@ _hvtune() {
     top) options="--refresh --cpus --batch --prometheus --times --host --connect --help" ;;
     report) options="--format --output --store --json --help" ;;
     study) options="--yes --accept-risk --max-load --store --no-store --host --json --help" ;;
+    tune)
+        options="--minutes --apply --yes --accept-risk --cwd --max-load --store --no-store --json --help"
+        ;;
     workloads) options="--yes --dry-run --json --help" ;;
     run)
         options="--runs --precision --max-runs --time --warmup --setup --prepare --conclude --cleanup --shell --cwd"

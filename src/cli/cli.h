@@ -98,6 +98,8 @@ enum cli_option_id {
 	OPTION_SEED,
 	OPTION_FAIL_IF_SLOWER,
 	OPTION_EXPORT_FORMAT,
+	OPTION_MINUTES,
+	OPTION_TUNE_APPLY,
 	OPTION_COUNT,
 };
 
@@ -191,6 +193,7 @@ int cmd_show(struct cli *cli);
 int cmd_status(struct cli *cli);
 int cmd_study(struct cli *cli);
 int cmd_top(struct cli *cli);
+int cmd_tune(struct cli *cli);
 int cmd_undo(struct cli *cli);
 int cmd_workloads(struct cli *cli);
 

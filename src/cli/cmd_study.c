@@ -7,6 +7,7 @@
 #include "report.h"
 #include "report_study.h"
 #include "study_cli.h"
+#include "study_suit.h"
 #include "text.h"
 
 int study_cli_read(struct arena *arena, const char *path, const char **ret_text, struct study **ret)
@@ -29,8 +30,10 @@ static int check(struct cli *cli)
 {
 	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
 	struct study_checked checked;
+	struct study_left_out left_out;
 	struct study_matrix matrix;
 	struct study *study = NULL;
+	struct err err = {0};
 	const char *text;
 	int r;
 
@@ -41,6 +44,8 @@ static int check(struct cli *cli)
 		r = study_cli_read(machine.arena, cli->arguments[1], &text, &study);
 	if (r)
 		return r;
+	if (study_suit(&machine, study, &left_out, &err) < 0)
+		return cli_fail(&err);
 	study_matrix_make(machine.arena, study, &matrix);
 	study_check(&machine, &matrix, &checked);
 	if (cli_given(cli, OPTION_JSON)) {
@@ -49,6 +54,8 @@ static int check(struct cli *cli)
 		report_study_check_json(json, &matrix, &checked);
 		(void)report_json_print(stdout, json);
 	} else {
+		for (size_t i = 0; i < left_out.count; i++)
+			term_flow(&cli->out, 0, true, arena_printf(machine.arena, "left out: %s", left_out.texts[i]));
 		report_study_check(&cli->out, machine.arena, &matrix, &checked);
 	}
 	return checked.possible ? EXIT_FINE : EXIT_FINDINGS;

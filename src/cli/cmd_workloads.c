@@ -111,7 +111,7 @@ static int check_one(const struct cli *cli, struct measure *measure, const struc
 		r = bench_measure(measure->bench, number, "measure", -1, &run, err);
 	if (r < 0 && r != -EPROTO)
 		return r;
-	const char *why = r < 0 ? err->what : run->valid ? NULL : run->why;
+	const char *why = r < 0 ? err->what : run && run->valid ? NULL : run ? run->why : "no run";
 	double value = NAN, wall = NAN;
 
 	if (!why) {

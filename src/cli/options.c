@@ -64,6 +64,8 @@ const struct cli_option cli_options[] = {
     {OPTION_ROOT, "host", 'H', "DIRECTORY",
      "take a directory that holds the sys/ and proc/ of a machine for the machine"},
     {OPTION_EVERY, "all", 'a', NULL, "all changes in force, the newest first"},
+    {OPTION_MINUTES, "minutes", 0, "N", "take at most so many minutes (27)"},
+    {OPTION_TUNE_APPLY, "apply", 0, NULL, "make the best permanent, after asking"},
     {OPTION_CONNECT, "connect", 'c', "URI",
      "take the VMs that libvirt has at URI (qemu:///session, say), asked read-only, instead of those in its files"},
     {OPTION_REFRESH, "refresh", 'r', "SECONDS", "read so often: 1 to 10 (2)"},
@@ -147,6 +149,9 @@ static const enum cli_option_id hold_options[] = {0};
 static const enum cli_option_id study_options[] = {OPTION_YES,	    OPTION_ACCEPT_RISK, OPTION_MAX_LOAD, OPTION_STORE,
 						   OPTION_NO_STORE, OPTION_ROOT,	OPTION_JSON,	 0};
 static const enum cli_option_id workloads_options[] = {OPTION_YES, OPTION_DRY_RUN, OPTION_JSON, 0};
+static const enum cli_option_id tune_options[] = {
+    OPTION_MINUTES,  OPTION_TUNE_APPLY, OPTION_YES,	 OPTION_ACCEPT_RISK, OPTION_CWD,
+    OPTION_MAX_LOAD, OPTION_STORE,	OPTION_NO_STORE, OPTION_JSON,	     0};
 static const enum cli_option_id status_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 
 static const enum cli_option_id report_options[] = {OPTION_REPORT_FORMAT, OPTION_REPORT_OUTPUT, OPTION_STORE,
@@ -211,6 +216,14 @@ const struct cli_command cli_commands[] = {
      "to do, does no other unit fail than before, do the VMs run that start with the host. If all is well, the words "
      "become part of the default line; otherwise the next boot has the old one.",
      confirm_options, cmd_confirm, "0 confirmed, 1 not confirmed, 2 usage, 3 could not"},
+    {"tune", "[-- COMMAND...]", "find the settings that make a workload fastest here",
+     "Runs the quick study with COMMAND, a workload that is known by name, or a few of those: settings of the running "
+     "host "
+     "in random order, the best measured again beside what the host has now. Everything is put back; --apply then "
+     "makes "
+     "the best permanent, through plan and journal.",
+     tune_options, cmd_tune,
+     "0 answered, 1 not sure, not possible here or not wanted, 2 usage, 3 could not or stopped"},
     {"workloads", "[list|check|install [NAME...]]", "the workloads that are known by name",
      "Lists real programs of Debian that studies measure by name, in groups; @GROUP names all of one. `workloads "
      "check` "

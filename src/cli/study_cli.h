@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Owns what the verbs of `hvtune study` share. */
-#ifndef HVTUNE_CLI_STUDY_H
-#define HVTUNE_CLI_STUDY_H
+/* Owns what the commands that run studies share. */
+#ifndef HVTUNE_STUDY_CLI_H
+#define HVTUNE_STUDY_CLI_H
 
 #include "cli.h"
 #include "study.h"
 
 /* Read the study file, - for standard input; 0, or an exit code after all its mistakes are printed. */
 int study_cli_read(struct arena *arena, const char *path, const char **ret_text, struct study **ret);
+
+struct study_cli_job {
+	const char *command; /* "study run", for JSON */
+	struct study *study; /* is made to suit the machine */
+	const char *text;    /* of its file */
+	bool apply;	     /* offer to keep the best */
+};
+
+/* Look at the machine, ask, run, tell the answer; with `apply` make the best of the first target permanent, asking. */
+int study_cli_job(struct cli *cli, struct study_cli_job *job);
 
 int study_cli_run(struct cli *cli);
 

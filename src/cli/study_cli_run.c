@@ -8,6 +8,7 @@
 #include "report.h"
 #include "report_study.h"
 #include "study_cli.h"
+#include "study_suit.h"
 #include "text.h"
 
 enum { SETTLE_MS = 2000 };
@@ -102,13 +103,14 @@ static int look(const struct cli *cli, struct measure *measure, const struct stu
 	return consent(cli, &checked);
 }
 
-static void print_json(const struct study_matrix *matrix, const struct study_outcome *outcome)
+static void print_json(const char *command, const struct study_matrix *matrix, const struct study_outcome *outcome,
+		       bool kept)
 {
-	json_t *json = report_json_start("study run", NULL);
+	json_t *json = report_json_start(command, NULL);
 
 	json_object_set_new(json, "study", report_json_text(matrix->study->name));
 	json_object_set_new(json, "uid", report_json_text(outcome->uid));
-	json_object_set_new(json, "session", outcome->session ? json_integer(outcome->session) : json_null());
+	json_object_set_new(json, "session", kept ? json_integer(outcome->session) : json_null());
 	json_object_set_new(json, "state", report_json_text(outcome->state));
 	json_object_set_new(json, "why", report_json_text(outcome->why));
 	json_object_set_new(json, "runs", json_integer((json_int_t)outcome->count));
@@ -118,10 +120,11 @@ static void print_json(const struct study_matrix *matrix, const struct study_out
 	(void)report_json_print(stdout, json);
 }
 
-static int print_outcome(const struct cli *cli, const struct study_matrix *matrix, const struct study_outcome *outcome)
+static int print_outcome(const struct cli *cli, const char *command, const struct study_matrix *matrix,
+			 const struct study_outcome *outcome)
 {
 	if (cli_given(cli, OPTION_JSON)) {
-		print_json(matrix, outcome);
+		print_json(command, matrix, outcome, !cli_given(cli, OPTION_NO_STORE));
 	} else {
 		if (outcome->why)
 			term_flow(&cli->out, 0, true,
@@ -130,49 +133,80 @@ static int print_outcome(const struct cli *cli, const struct study_matrix *matri
 		term_flow(&cli->out, 0, true,
 			  arena_printf(outcome->arena, "%zu runs, %u switches, %.0f s; all settings are as before.",
 				       outcome->count, outcome->switches, outcome->spent_s));
-		measure_print_kept(&cli->out, outcome->session);
+		measure_print_kept(&cli->out, cli_given(cli, OPTION_NO_STORE) ? 0 : outcome->session);
 	}
 	if (!text_equal(outcome->state, "done"))
 		return EXIT_COULD_NOT;
 	return outcome->what == STUDY_DONE ? EXIT_FINE : EXIT_FINDINGS;
 }
 
-int study_cli_run(struct cli *cli)
+/* The best of the first target through plan and journal; or how to do it by hand. */
+static int keep_best(const struct cli *cli, struct measure *measure, const struct study_cli_job *job,
+		     const struct study_matrix *matrix, const struct study_outcome *outcome)
+{
+	struct change_request request = {.what = "tune"};
+	struct stat_compare compare;
+	struct knob_ask *asks;
+	const char *words = "";
+
+	if (outcome->incumbent < 0 || outcome->incumbent == (int)matrix->baseline ||
+	    study_confirmed(outcome->engine, 0, outcome->seen, outcome->count, outcome->incumbent, &compare, NULL) <
+		0 ||
+	    compare.verdict != STAT_LOWER)
+		return EXIT_FINE;
+	request.count = study_host_asks(measure->arena, matrix, (size_t)outcome->incumbent, &asks);
+	request.asks = asks;
+	for (size_t i = 0; i < request.count; i++)
+		words = arena_printf(measure->arena, "%s %s=%s", words, asks[i].name, asks[i].value);
+	if (!job->apply) {
+		if (!cli_given(cli, OPTION_JSON))
+			term_flow(&cli->out, 0, true, arena_printf(measure->arena, "To keep it: hvtune set%s", words));
+		return EXIT_FINE;
+	}
+	request.what = arena_printf(measure->arena, "tune%s", words);
+	return change_run(cli, &measure->machine, &request);
+}
+
+static void print_left_out(const struct cli *cli, struct arena *arena, const struct study_left_out *left_out)
+{
+	for (size_t i = 0; i < left_out->count && !cli_given(cli, OPTION_JSON); i++)
+		term_flow(&cli->out, 0, true, arena_printf(arena, "left out: %s", left_out->texts[i]));
+}
+
+int study_cli_job(struct cli *cli, struct study_cli_job *job)
 {
 	CLEANUP(measure_close) struct measure measure = {0};
 	CLEANUP(study_outcome_clear) struct study_outcome outcome = {0};
+	struct study_left_out left_out;
 	struct study_matrix matrix;
-	struct study *study = NULL;
 	struct err err = {0};
 	double load = 0;
-	const char *text;
 	int r;
 
-	if (cli->argument_count != 2)
-		return cli_usage(cli, "study run takes one FILE");
-	if (cli_given(cli, OPTION_ROOT))
-		return cli_usage(cli, "a study is run on this machine; --host is for study check");
 	if (cli_given(cli, OPTION_JSON) && !cli_given(cli, OPTION_YES))
 		return cli_usage(cli, "--json does not ask: add --yes");
 	r = measure_number(cli, OPTION_MAX_LOAD, 0.1, 100, 0, &load);
 	if (r == 0)
 		r = measure_open(cli, &measure);
-	if (r == 0)
-		r = study_cli_read(measure.arena, cli->arguments[1], &text, &study);
 	if (r)
 		return r;
-	study_matrix_make(measure.arena, study, &matrix);
+	if (study_suit(&measure.machine, job->study, &left_out, &err) < 0) {
+		print_left_out(cli, measure.arena, &left_out);
+		return cli_fail(&err);
+	}
+	print_left_out(cli, measure.arena, &left_out);
+	study_matrix_make(measure.arena, job->study, &matrix);
 	r = look(cli, &measure, &matrix);
 	if (r)
 		return r;
-	struct telling telling = {.measure = &measure, .study = study};
+	struct telling telling = {.measure = &measure, .study = job->study};
 	const struct study_setup setup = {.matrix = &matrix,
 					  .machine = &measure.machine,
 					  .sys = measure.host->sys,
 					  .store = measure.store,
 					  .meters = measure.meters,
 					  .session = measure_session(cli, &measure),
-					  .text = text,
+					  .text = job->text,
 					  .settle_ms = SETTLE_MS,
 					  .load_limit = load / 100,
 					  .tell = tell,
@@ -183,9 +217,24 @@ int study_cli_run(struct cli *cli)
 	progress_end(&measure.progress);
 	if (r < 0)
 		(void)cli_fail(&err);
-	if (!outcome.count)
-		return r < 0 ? EXIT_COULD_NOT : print_outcome(cli, &matrix, &outcome);
-	int code = print_outcome(cli, &matrix, &outcome);
+	if (r < 0 && !outcome.count)
+		return EXIT_COULD_NOT;
+	int code = print_outcome(cli, job->command, &matrix, &outcome);
+	int kept = r < 0 || code == EXIT_COULD_NOT ? EXIT_FINE : keep_best(cli, &measure, job, &matrix, &outcome);
 
-	return r < 0 ? EXIT_COULD_NOT : code;
+	return r < 0 ? EXIT_COULD_NOT : kept ? kept : code;
+}
+
+int study_cli_run(struct cli *cli)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	struct study_cli_job job = {.command = "study run"};
+	int r;
+
+	if (cli->argument_count != 2)
+		return cli_usage(cli, "study run takes one FILE");
+	if (cli_given(cli, OPTION_ROOT))
+		return cli_usage(cli, "a study is run on this machine; --host is for study check");
+	r = study_cli_read(arena, cli->arguments[1], &job.text, &job.study);
+	return r ? r : study_cli_job(cli, &job);
 }

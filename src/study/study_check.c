@@ -101,15 +101,32 @@ static bool is_possible_beside(struct checking *checking, size_t factor, const s
 	return false;
 }
 
-/* How a level can be set. */
-enum possible { NOT_AT_ALL, BESIDE_SOME, BY_ITSELF };
+enum study_possible study_level_possible(struct knob_machine *machine, const struct study *study, size_t factor,
+					 size_t level, struct err *err)
+{
+	struct checking checking = {.machine = machine, .study = study};
+	struct knob_plan plan = {0};
 
-static void check_levels(struct checking *checking, enum possible **ret)
+	if (plan_levels(&checking, &study->factors[factor].levels[level], NULL, &plan, err) == 0)
+		return STUDY_BY_ITSELF;
+	return is_possible_beside(&checking, factor, &study->factors[factor].levels[level]) ? STUDY_BESIDE_SOME
+											    : STUDY_NOT_AT_ALL;
+}
+
+int study_pair_plan(struct knob_machine *machine, const struct study_level *a, const struct study_level *b,
+		    struct knob_plan *ret, struct err *err)
+{
+	struct checking checking = {.machine = machine};
+
+	return plan_levels(&checking, a, b, ret, err);
+}
+
+static void check_levels(struct checking *checking, enum study_possible **ret)
 {
 	const struct study *study = checking->study;
 
 	for (size_t f = 0; f < study->factor_count; f++) {
-		ret[f] = ARENA_ARRAY(checking->machine->arena, study->factors[f].level_count, enum possible);
+		ret[f] = ARENA_ARRAY(checking->machine->arena, study->factors[f].level_count, enum study_possible);
 		for (size_t l = 0; l < study->factors[f].level_count; l++) {
 			const struct study_level *level = &study->factors[f].levels[l];
 			struct knob_plan plan = {0};
@@ -117,14 +134,14 @@ static void check_levels(struct checking *checking, enum possible **ret)
 			int r = plan_levels(checking, level, NULL, &plan, &err);
 
 			if (r == 0)
-				ret[f][l] = BY_ITSELF;
+				ret[f][l] = STUDY_BY_ITSELF;
 			else if (is_possible_beside(checking, f, level))
-				ret[f][l] = BESIDE_SOME;
+				ret[f][l] = STUDY_BESIDE_SOME;
 			if (r == 0 && plan.hole)
 				add_problem(
 				    checking, STUDY_RISK, level->line, level_name(checking, f, l),
 				    arena_printf(checking->machine->arena, "%s opens a security hole", plan.hole));
-			if (ret[f][l] != NOT_AT_ALL)
+			if (ret[f][l] != STUDY_NOT_AT_ALL)
 				continue;
 			if (may_appear(level) && has_boot_factor(study))
 				add_problem(checking, STUDY_LEVEL_LATER, level->line, level_name(checking, f, l),
@@ -171,7 +188,7 @@ static void check_pair(struct checking *checking, size_t f, size_t i, size_t g, 
 				 b->name));
 }
 
-static void check_pairs(struct checking *checking, enum possible *const *possible)
+static void check_pairs(struct checking *checking, enum study_possible *const *possible)
 {
 	const struct study *study = checking->study;
 
@@ -184,7 +201,8 @@ static void check_pairs(struct checking *checking, enum possible *const *possibl
 				continue;
 			for (size_t n = 0; n < study->factors[f].level_count * count; n++) {
 				/* What is refused in any company was said already. */
-				if (possible[f][n / count] != NOT_AT_ALL && possible[g][n % count] != NOT_AT_ALL)
+				if (possible[f][n / count] != STUDY_NOT_AT_ALL &&
+				    possible[g][n % count] != STUDY_NOT_AT_ALL)
 					check_pair(checking, f, n / count, g, n % count);
 			}
 		}
@@ -249,7 +267,8 @@ static int by_line(const void *a, const void *b)
 void study_check(struct knob_machine *machine, const struct study_matrix *matrix, struct study_checked *ret)
 {
 	struct checking checking = {.machine = machine, .study = matrix->study, .result = ret};
-	enum possible **possible = ARENA_ARRAY(machine->arena, matrix->study->factor_count + 1, enum possible *);
+	enum study_possible **possible =
+	    ARENA_ARRAY(machine->arena, matrix->study->factor_count + 1, enum study_possible *);
 
 	*ret = (struct study_checked){.possible = true};
 	check_levels(&checking, possible);

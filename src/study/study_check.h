@@ -36,6 +36,17 @@ struct study_checked {
  */
 void study_check(struct knob_machine *machine, const struct study_matrix *matrix, struct study_checked *ret);
 
+/* How a level can be set on a machine. */
+enum study_possible { STUDY_NOT_AT_ALL, STUDY_BESIDE_SOME, STUDY_BY_ITSELF };
+
+/* `err` says why not by itself. Planned only; nothing is written. */
+enum study_possible study_level_possible(struct knob_machine *machine, const struct study *study, size_t factor,
+					 size_t level, struct err *err);
+
+/* Plan two levels together; `b` may be NULL. As knob_plan_make(). */
+int study_pair_plan(struct knob_machine *machine, const struct study_level *a, const struct study_level *b,
+		    struct knob_plan *ret, struct err *err);
+
 /* Does the problem keep the study from running? */
 bool study_problem_blocks(enum study_problem_kind kind);
 

@@ -201,6 +201,7 @@ static void read_factor(struct study_reader *reader, const struct study_node *no
 	    {"knob", NULL, 0, false},
 	    {"ask", study_read_text, offsetof(struct study_factor, ask), false},
 	    {"needs", NULL, 0, false},
+	    {"optional", study_read_flag, offsetof(struct study_factor, optional), false},
 	};
 	const struct study_node *levels = study_node_get(node, "levels", NULL);
 	const struct study_node *knob = study_node_get(node, "knob", NULL);

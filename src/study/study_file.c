@@ -257,6 +257,7 @@ int study_read(struct arena *arena, const char *file, const char *text, size_t l
 		study->baseline = ARENA_ARRAY(arena, study->factor_count + 1, size_t);
 		never = study_node_get(root, "never", NULL);
 		baseline = study_node_get(root, "baseline", NULL);
+		study->baseline_given = baseline;
 		if (baseline)
 			study_read_baseline(&reader, baseline);
 		if (never)

@@ -210,8 +210,8 @@ int study_answer_race(struct study_engine *engine, size_t target, const struct s
 {
 	const struct stat_select_rule rule = rule_of(engine);
 	struct stat_standing *standings = ARENA_ARRAY(engine->arena, engine->matrix->count, struct stat_standing);
-	struct stat_ranking ranking;
-	struct stat_choice choice;
+	struct stat_ranking ranking = {.incumbent = -1};
+	struct stat_choice choice = {0};
 	int r;
 
 	ret->fallback = engine->fallback[target];

@@ -58,7 +58,9 @@ class Study(Test):
         self.assertEqual(found["schema"], 1)
         self.assertEqual(found["configurations"], 4)
         self.assertEqual([(p["kind"], p["line"], p["blocks"]) for p in found["problems"]], [("pair", 6, True)])
-        self.assertEqual(found["switches"]["live"], 4)
+        self.assertEqual(found["switches"]["live"], 5)
+        # What the host has now, since the file names none.
+        self.assertEqual({f["name"]: f["baseline"] for f in found["factors"]}, {"governor": "powersave", "epp": "performance"})
 
     def test_every_mistake_with_its_line(self):
         done = self.study("study: s\nworkloads: {w: make}\nfactors:\n  f: {knob: governr, levels: [a, b]}\nbudget: 8\n")

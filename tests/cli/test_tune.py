@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`hvtune tune` on this very machine: it keeps to its time, tells what it found, and leaves every setting as it was."""
+import json
+import os
+import time
+import unittest
+from pathlib import Path
+
+from harness import TOP, Test, hvtune
+
+SETTINGS = ("/sys/kernel/mm/transparent_hugepage/enabled", "/proc/sys/kernel/numa_balancing", "/proc/sys/vm/swappiness")
+
+
+def settings():
+    return {path: Path(path).read_text(encoding="ascii") for path in SETTINGS if Path(path).exists()}
+
+
+class Tune(Test):
+    def setUp(self):
+        if os.geteuid() or not os.access(SETTINGS[0], os.W_OK):
+            self.skipTest("settings of this machine cannot be changed from here")
+
+    def test_short(self):
+        before, began = settings(), time.monotonic()
+        done = hvtune("tune", "--minutes", "0.1", "--yes", "--no-store", "--json", "--", "sleep", "0.01")
+        took = time.monotonic() - began
+        self.assertIn(done.code, (0, 1), done.err)
+        found = json.loads(done.out)
+        self.assertEqual(found["state"], "done")
+        self.assertGreater(found["runs"], 1)
+        self.assertIsNone(found["session"])
+        self.assertEqual(settings(), before)
+        self.assertGreater(took, 5)
+
+    def test_status_knows_of_nothing_after_it(self):
+        hvtune("tune", "--minutes", "0.05", "--yes", "--no-store", "--", "true")
+        self.assertIn("Nothing of hvtune's is in force", hvtune("status").out)
+
+    def test_the_study_of_the_file_is_the_same(self):
+        done = hvtune("study", "check", TOP / "data/studies/quick.yaml", "--json")
+        self.assertIn(done.code, (0, 1), done.err)
+        self.assertEqual(json.loads(done.out)["study"], "quick")
+
+    def test_usage(self):
+        for words, said in ((("--json",), "--yes"), (("--minutes", "0"), "--minutes"), (("--", ""), "empty")):
+            done = hvtune("tune", *words)
+            self.assert_code(done, 2)
+            self.assertIn(said, done.err)
+            self.assert_one_line(done.err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -90,7 +90,7 @@ struct chart_pareto {
 /* ---- measures over time, one panel each ---- */
 
 struct chart_line {
-	const char *label;
+	const char *label; /* NULL: it belongs to the line before it, another run of the same, and is drawn like it */
 	const double *times_s, *values; /* `count`, times rising; a NAN value leaves a gap */
 	int count;
 };
@@ -111,6 +111,7 @@ struct chart_series {
 	int panel_count;
 	const struct chart_event *events; /* vertical lines through all panels: starts of runs, changes */
 	int event_count;
+	const char *time; /* what the times count from: "time since the run began"; NULL: "time" */
 };
 
 /* ---- every run ---- */

@@ -104,12 +104,24 @@ static void put_names(const struct series *series, const struct chart_panel *pan
 	}
 }
 
+/* The line that tells how line `index` is drawn: the number of names up to it. */
+static int pattern(const struct chart_panel *panel, int index)
+{
+	int names = 0;
+
+	for (int i = 0; i <= index; i++)
+		names += i > 0 && panel->lines[i].label;
+	return names % PATTERNS;
+}
+
 /* A key below the panel where it is narrow or there are many lines. The y below it. */
 static double put_key(const struct series *series, const struct chart_panel *panel, double y)
 {
 	double x = EDGE;
 
 	for (int i = 0; i < panel->line_count; i++) {
+		if (!panel->lines[i].label)
+			continue;
 		double most = series->canvas->width - 2 * EDGE - 26;
 		double width = fmin(canvas_text_width(panel->lines[i].label, CANVAS_SMALL), most);
 
@@ -117,8 +129,8 @@ static double put_key(const struct series *series, const struct chart_panel *pan
 			x = EDGE;
 			y += CANVAS_LINE;
 		}
-		canvas_line(series->canvas, arena_printf(series->canvas->arena, "s%d", i % PATTERNS), x, y + 8, x + 20,
-			    y + 8);
+		canvas_line(series->canvas, arena_printf(series->canvas->arena, "s%d", pattern(panel, i)), x, y + 8,
+			    x + 20, y + 8);
 		(void)canvas_text(series->canvas, "small", CANVAS_START, x + 26, y + CANVAS_SMALL,
 				  panel->lines[i].label, CANVAS_SMALL, most);
 		x += 26 + width + 16;
@@ -163,7 +175,7 @@ static double put_panel(const struct series *series, const struct chart_panel *p
 		canvas_line(canvas, "ref dashed", at, top, at, bottom);
 	}
 	for (int i = 0; i < panel->line_count; i++)
-		canvas_path(canvas, arena_printf(canvas->arena, "s%d line", i % PATTERNS),
+		canvas_path(canvas, arena_printf(canvas->arena, "s%d line", pattern(panel, i)),
 			    line_path(canvas->arena, &series->time, &scale, &panel->lines[i]));
 	canvas_line(canvas, "axis", left, bottom, right, bottom);
 	if (series->names > 0)
@@ -214,19 +226,21 @@ void chart_svg_series(struct canvas *canvas, const struct chart_series *chart, d
 	struct series series = {.canvas = canvas, .chart = chart};
 	double low = NAN, high = NAN, names = 0, left, right = canvas->width - 28;
 	int most_lines = 0;
+	bool all_named = true;
 
 	for (int p = 0; p < chart->panel_count; p++)
 		for (int i = 0; i < chart->panels[p].line_count; i++) {
 			const struct chart_line *line = &chart->panels[p].lines[i];
 
-			names = fmax(names, canvas_text_width(line->label, CANVAS_SMALL));
+			all_named &= line->label != NULL;
+			names = fmax(names, line->label ? canvas_text_width(line->label, CANVAS_SMALL) : 0);
 			most_lines = MAX_OF(most_lines, chart->panels[p].line_count);
 			for (int k = 0; k < line->count; k++)
 				chart_hold(&low, &high, line->times_s[k]);
 		}
 	left = EDGE + ticks_of_all(&series) + 10;
 	/* Names stand at their lines where there is room for them. */
-	if (canvas->width >= 560 && most_lines > 1 && most_lines * (CANVAS_LINE - 2) <= PANEL) {
+	if (canvas->width >= 560 && all_named && most_lines > 1 && most_lines * (CANVAS_LINE - 2) <= PANEL) {
 		series.names = fmin(names, canvas->width * 0.25);
 		series.names_at = canvas->width - EDGE - series.names;
 		right = series.names_at - 30;
@@ -234,6 +248,8 @@ void chart_svg_series(struct canvas *canvas, const struct chart_series *chart, d
 	series.time = chart_across(canvas->arena, low, high, "s", left, right);
 	for (int p = 0; p < chart->panel_count; p++)
 		y = put_panel(&series, &chart->panels[p], y);
-	y = chart_axis_below(canvas, &series.time, arena_printf(canvas->arena, "time, %s", series.time.unit), y);
+	y = chart_axis_below(
+	    canvas, &series.time,
+	    arena_printf(canvas->arena, "%s, %s", chart->time ? chart->time : "time", series.time.unit), y);
 	(void)put_events(&series, y);
 }

@@ -331,9 +331,16 @@ static void put_dots(const struct term *term, struct arena *arena, const struct 
 		struct text_track track = text_track_new(arena, all.track), line = text_track_new(arena, all.track);
 		int *runs = ARENA_ARRAY(arena, (size_t)all.track, int);
 
-		for (int k = 0; k < row->count; k++)
-			if (isfinite(row->values[k]))
+		for (int k = 0; k < row->count; k++) {
+			bool out =
+			    row->kinds && (row->kinds[k] == CHART_RUN_VOID || row->kinds[k] == CHART_RUN_WARM_UP);
+
+			if (isfinite(row->values[k]) && out)
+				text_track_put(&track, text_column(&all.scale, row->values[k]),
+					       row->kinds[k] == CHART_RUN_VOID ? "x" : "w");
+			else if (isfinite(row->values[k]))
 				runs[text_column(&all.scale, row->values[k])]++;
+		}
 		for (int at = 0; at < all.track; at++)
 			if (runs[at])
 				text_track_put(&track, at, runs[at] > 9 ? "+" : arena_printf(arena, "%d", runs[at]));
@@ -343,7 +350,9 @@ static void put_dots(const struct term *term, struct arena *arena, const struct 
 	}
 	put_axis(&all, &chart->measure);
 	text_flow(term, arena, 0, false,
-		  "A digit is the number of runs in that column, + more than nine; below it the estimate.");
+		  "A digit is the number of runs in that column, + more than nine; w is a warm-up and x a void run, "
+		  "both left "
+		  "out; below it the estimate.");
 }
 
 static void put_kind(const struct term *term, struct arena *arena, const struct chart *chart)

@@ -214,7 +214,7 @@ static void plot_line(struct text_plot *plot, const struct chart_line *line)
 
 /* The lines of a panel below each other, all with the same axes. */
 static void put_panel(const struct term *term, struct arena *arena, const struct chart_panel *panel, double first,
-		      double last)
+		      double last, const char *time)
 {
 	double low = NAN, high = NAN;
 
@@ -223,18 +223,22 @@ static void put_panel(const struct term *term, struct arena *arena, const struct
 			chart_hold(&low, &high, panel->lines[i].values[k]);
 	if (!isfinite(low))
 		text_flow(term, arena, 0, false, arena_printf(arena, "%s: nothing was measured", panel->measure.name));
-	for (int i = 0; i < panel->line_count && isfinite(low); i++) {
+	for (int i = 0; i < panel->line_count && isfinite(low);) {
 		struct text_plot plot = plot_new(term, arena, panel->measure.unit, low, high, 5);
+		const char *name = panel->lines[i].label ? panel->lines[i].label : "?";
 
 		plot.x = text_scale(arena, first, last, "s", plot.width);
-		text_flow(term, arena, 0, false,
-			  arena_printf(arena, "%s: %s", panel->lines[i].label,
-				       chart_measure_words(arena, &panel->measure, plot.y.unit)));
-		plot_line(&plot, &panel->lines[i]);
+		text_flow(
+		    term, arena, 0, false,
+		    arena_printf(arena, "%s: %s", name, chart_measure_words(arena, &panel->measure, plot.y.unit)));
+		/* With those that belong to it. */
+		do
+			plot_line(&plot, &panel->lines[i++]);
+		while (i < panel->line_count && !panel->lines[i].label);
 		plot_print(&plot);
-		if (i + 1 == panel->line_count)
+		if (i == panel->line_count)
 			text_axis(term, arena, &plot.x, plot.left + 2, plot.width,
-				  arena_printf(arena, "time, %s", plot.x.unit));
+				  arena_printf(arena, "%s, %s", time, plot.x.unit));
 	}
 }
 
@@ -247,7 +251,7 @@ void chart_text_series(const struct term *term, struct arena *arena, const struc
 			for (int k = 0; k < chart->panels[p].lines[i].count; k++)
 				chart_hold(&first, &last, chart->panels[p].lines[i].times_s[k]);
 	for (int p = 0; p < chart->panel_count; p++)
-		put_panel(term, arena, &chart->panels[p], first, last);
+		put_panel(term, arena, &chart->panels[p], first, last, chart->time ? chart->time : "time");
 	struct scale time = text_scale(arena, first, last, "s", term->width);
 
 	for (int i = 0; i < chart->event_count; i++)

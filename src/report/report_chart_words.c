@@ -106,30 +106,37 @@ static void say_pareto(FILE *out, struct arena *arena, const struct chart_pareto
 	}
 }
 
+/* A line and those that belong to it. The index of the next that has a name. */
+static int say_lines(FILE *out, struct arena *arena, const struct chart_panel *panel, int first)
+{
+	double low = NAN, high = NAN, sum = 0;
+	int count = 0, next = first;
+
+	for (; next < panel->line_count && (next == first || !panel->lines[next].label); next++)
+		for (int k = 0; k < panel->lines[next].count; k++) {
+			double value = panel->lines[next].values[k];
+
+			chart_hold(&low, &high, value);
+			sum += isfinite(value) ? value : 0;
+			count += isfinite(value);
+		}
+	struct scale scale = scale_of(&panel->measure, low, high);
+	const char *name = panel->lines[first].label ? panel->lines[first].label : "?";
+
+	if (!count)
+		(void)fprintf(out, " %s, %s: nothing was measured.", panel->measure.name, name);
+	else
+		(void)fprintf(out, " %s, %s: %s to %s, mean of %d samples %s.", panel->measure.name, name,
+			      scale_value(arena, &scale, low, NAN), scale_value(arena, &scale, high, NAN), count,
+			      scale_value(arena, &scale, sum / count, NAN));
+	return next;
+}
+
 static void say_series(FILE *out, struct arena *arena, const struct chart_series *chart)
 {
 	for (int p = 0; p < chart->panel_count; p++)
-		for (int i = 0; i < chart->panels[p].line_count; i++) {
-			const struct chart_panel *panel = &chart->panels[p];
-			const struct chart_line *line = &panel->lines[i];
-			double low = NAN, high = NAN, sum = 0;
-			int count = 0;
-
-			for (int k = 0; k < line->count; k++) {
-				chart_hold(&low, &high, line->values[k]);
-				sum += isfinite(line->values[k]) ? line->values[k] : 0;
-				count += isfinite(line->values[k]);
-			}
-			struct scale scale = scale_of(&panel->measure, low, high);
-
-			if (!count)
-				(void)fprintf(out, " %s, %s: nothing was measured.", panel->measure.name, line->label);
-			else
-				(void)fprintf(out, " %s, %s: %s to %s, mean of %d samples %s.", panel->measure.name,
-					      line->label, scale_value(arena, &scale, low, NAN),
-					      scale_value(arena, &scale, high, NAN), count,
-					      scale_value(arena, &scale, sum / count, NAN));
-		}
+		for (int i = 0; i < chart->panels[p].line_count;)
+			i = say_lines(out, arena, &chart->panels[p], i);
 }
 
 static void say_dots(FILE *out, struct arena *arena, const struct chart_dots *chart)

@@ -7,7 +7,7 @@
 #include "stat_estimate.h"
 #include "text.h"
 
-enum { EVENTS_NAMED = 12, CHARTS_FIXED = 5 };
+enum { EVENTS_NAMED = 12, CHARTS_FIXED = 6, RUNS_DRAWN = 60 };
 
 static struct chart *add(struct report_result *result, enum chart_kind kind, const char *title, const char *note)
 {
@@ -455,6 +455,81 @@ static void add_series(struct report_result *result)
 	add(result, CHART_SERIES, "What was sampled meanwhile", NULL)->series = series;
 }
 
+/* What a source said during one run, in seconds since the run began. */
+static struct chart_line line_of_run(const struct report_result *result, const struct store_source *source,
+				     const struct store_run *run)
+{
+	double *times = ARENA_ARRAY(result->arena, result->sample_count + 1, double);
+	double *values = ARENA_ARRAY(result->arena, result->sample_count + 1, double);
+	double began = (double)(run->began_us - result->whole->session.began_us) / 1e6,
+	       took = (double)run->took_ns / 1e9;
+	struct chart_line whole = line_of(result, source), line = {.times_s = times, .values = values};
+
+	for (int i = 0; i < whole.count; i++) {
+		double at = whole.times_s[i] - began;
+
+		if (at < 0 || at > took)
+			continue;
+		times[line.count] = at;
+		values[line.count++] = whole.values[i];
+	}
+	return line;
+}
+
+/* The runs of each configuration on top of each other. */
+static void fill_panel(const struct report_result *result, const struct store_source *source, struct chart_panel *panel)
+{
+	const struct store_whole *whole = result->whole;
+	struct chart_line *lines = ARENA_ARRAY(result->arena, whole->run_count + 1, struct chart_line);
+	bool energy = text_equal(source->quantity, "energy");
+
+	*panel = (struct chart_panel){
+	    {arena_printf(result->arena, "%s, %s", energy ? "power" : source->quantity, source->name),
+	     energy			     ? "W"
+	     : text_equal(source->unit, "C") ? "\u00b0C"
+					     : source->unit,
+	     text_equal(source->quantity, "clock") ? CHART_NEITHER : CHART_LOWER},
+	    lines,
+	    0};
+	for (size_t c = 0; c < whole->configuration_count; c++) {
+		const char *label = whole->configurations[c].name;
+
+		for (size_t i = 0; i < whole->run_count; i++) {
+			const struct store_run *run = &whole->runs[i];
+
+			if (run->configuration != whole->configurations[c].id || !text_equal(run->purpose, "measure") ||
+			    !text_equal(run->state, "valid") || run->took_ns <= 0)
+				continue;
+			lines[panel->line_count] = line_of_run(result, source, run);
+			lines[panel->line_count].label = label;
+			if (!lines[panel->line_count].count)
+				continue;
+			label = NULL;
+			panel->line_count++;
+		}
+	}
+}
+
+/* One source of each quantity, the first: what happens in the course of a run. */
+static void add_runs_over_time(struct report_result *result)
+{
+	static const char *const quantities[] = {"energy", "power", "clock", "temperature"};
+	const struct store_whole *whole = result->whole;
+	struct chart_panel *panels = ARENA_ARRAY(result->arena, ARRAY_SIZE(quantities), struct chart_panel);
+	struct chart_series series = {.panels = panels, .time = "time since the run began"};
+
+	for (size_t q = 0; q < ARRAY_SIZE(quantities); q++)
+		for (size_t i = 0; i < whole->source_count; i++) {
+			if (!text_equal(whole->sources[i].quantity, quantities[q]))
+				continue;
+			fill_panel(result, &whole->sources[i], &panels[series.panel_count]);
+			series.panel_count += panels[series.panel_count].line_count > 0;
+			break;
+		}
+	if (series.panel_count)
+		add(result, CHART_SERIES, "The course of each run", NULL)->series = series;
+}
+
 void report_result_charts(struct report_result *result)
 {
 	const struct store_whole *whole = result->whole;
@@ -476,5 +551,7 @@ void report_result_charts(struct report_result *result)
 			add_pareto(result, main, energy);
 		add_dots(result, main);
 	}
+	if (result->sample_count && whole->run_count <= RUNS_DRAWN)
+		add_runs_over_time(result);
 	add_series(result);
 }

@@ -96,7 +96,7 @@ class Reports(Test):
 
     def test_charts_follow_the_data(self):
         """A chain of settings has its steps, a grid its map, energy its front."""
-        expected = {"pair": ["intervals", "intervals", "runs", "over-time"], "chain": ["intervals", "steps", "runs"],
+        expected = {"pair": ["intervals", "intervals", "runs", "over-time", "over-time"], "chain": ["intervals", "steps", "runs"],
                     "grid": ["intervals", "intervals", "heat-map", "pareto", "runs"], "nothing": []}
         for session, names in expected.items():
             with self.subTest(session), tempfile.TemporaryDirectory() as folder:

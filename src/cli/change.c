@@ -234,6 +234,14 @@ static int explain_failure(const struct knob_report *report, struct err *err)
 	return report->rolled_back && !report->interrupted ? EXIT_FINDINGS : EXIT_COULD_NOT;
 }
 
+int change_tell_damage(const char *damage)
+{
+	if (!damage)
+		return EXIT_FINE;
+	(void)fprintf(stderr, "hvtune: %s\n", damage);
+	return EXIT_FINDINGS;
+}
+
 /* What is going on, and where its JSON goes: `part` of `json`; NULL: as text. */
 struct running {
 	const struct cli *cli;
@@ -256,6 +264,7 @@ static int apply(const struct running *running, unsigned settle_ms)
 	r = knob_apply(running->machine, running->plan, &options, &report, &err);
 	progress_end(&applying.progress);
 	change_release_signals(&applying.signals);
+	(void)change_tell_damage(report.damage);
 	/* It did not even begin. */
 	if (r < 0 && report.id == 0)
 		return cli_fail(&err);

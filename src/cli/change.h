@@ -49,6 +49,9 @@ int change_run(const struct cli *cli, struct knob_machine *machine, const struct
 int change_run_plan(const struct cli *cli, struct knob_machine *machine, const char *what, struct knob_plan *plan,
 		    json_t *json, json_t *part);
 
+/* Say on stderr what of the journal could not be understood (NULL: nothing): EXIT_FINDINGS, else EXIT_FINE. */
+int change_tell_damage(const char *damage);
+
 /* Ctrl-C, SIGTERM, SIGHUP and a closed pipe wait while a machine is being changed. */
 struct change_signals {
 	int fd; /* signalfd(2), or -1 */

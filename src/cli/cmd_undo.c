@@ -44,8 +44,9 @@ static int undo_one(const struct undoing *undoing, unsigned id, bool *ret_none)
 	change_release_signals(&signals);
 	if (r == -ENOENT && id == 0 && report.id == 0) {
 		*ret_none = true;
-		return EXIT_FINE;
+		return change_tell_damage(report.damage);
 	}
+	(void)change_tell_damage(report.damage);
 	if (report.id)
 		tell(undoing, &report, r);
 	if (r == 0)

@@ -24,7 +24,14 @@ int knob_begin_work(struct knob_machine *machine, struct knob_journal *ret, stru
 {
 	int r = sys_writer_lock(machine->writer, KNOB_LOCK, err);
 
-	return r < 0 ? r : knob_journal_read(machine, ret, err);
+	if (r == 0)
+		r = knob_journal_read(machine, ret, err);
+	/* What a kill has torn is cut off, or the next record would be one with it. */
+	if (r == 0 && ret->torn)
+		r = sys_writer_cut(machine->writer, KNOB_JOURNAL, ret->whole, err);
+	if (r == 0)
+		ret->torn = false;
+	return r;
 }
 
 int knob_settle(struct knob_machine *machine, const struct knob_point *points, size_t count, struct err *err)
@@ -285,6 +292,7 @@ int knob_apply(struct knob_machine *machine, const struct knob_plan *plan, const
 	if (plan->points.count == 0)
 		return 0;
 	r = knob_begin_work(machine, &journal, err);
+	ret->damage = journal.damage;
 	if (r == 0)
 		r = check_whole(&journal, err);
 	if (r == 0)

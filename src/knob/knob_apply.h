@@ -29,10 +29,11 @@ struct knob_event {
 struct knob_report {
 	struct knob_event *events;
 	size_t count, room;
-	unsigned id;	  /* of the change */
-	const char *what; /* the command that made it */
-	bool rolled_back; /* apply failed and everything is as before */
-	bool interrupted; /* by a signal */
+	unsigned id;	    /* of the change */
+	const char *what;   /* the command that made it */
+	bool rolled_back;   /* apply failed and everything is as before */
+	bool interrupted;   /* by a signal */
+	const char *damage; /* one line about records of the journal that could not be understood, or NULL */
 };
 
 struct knob_apply_options {

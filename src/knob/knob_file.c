@@ -55,7 +55,7 @@ static int set_choice(struct knob_machine *machine, const char *where, const cha
 	const char *all, *line = "";
 	int r;
 
-	if (sys_writer_is_live(machine->writer))
+	if (!text || sys_writer_is_live(machine->writer))
 		return knob_set_value(machine, where, text, err);
 	r = knob_get_value(machine, where, &all, err);
 	if (r < 0)

@@ -170,17 +170,21 @@ int knob_journal_begin(struct knob_machine *machine, struct knob_journal *journa
 	for (size_t i = 0; i < plan->guards.count; i++)
 		room += 2 * (strlen(plan->guards.items[i].where) + 128);
 	r = knob_journal_compact(machine, journal, err);
-	if (r == 0 && journal->torn)
-		r = sys_writer_cut(machine->writer, KNOB_JOURNAL, journal->whole, err);
+	room += 128 * plan->step_count;
+	if (r == 0 && journal->whole + room > SYS_WRITER_READ_BYTES) {
+		r = err_set(err, EFBIG, KNOB_JOURNAL,
+			    "has grown to %zu KiB; with this change hvtune could not read it any more",
+			    journal->whole / 1024);
+		(void)err_hint(err, "undo changes first: hvtune status");
+	}
 	if (r == 0)
-		r = sys_writer_reserve(machine->writer, KNOB_JOURNAL, room + 128 * plan->step_count, err);
+		r = sys_writer_reserve(machine->writer, KNOB_JOURNAL, room, err);
 	if (r == 0)
 		r = write_record(machine, record, err);
 	if (r < 0) {
 		journal->count--;
 		return r;
 	}
-	journal->torn = false;
 	*ret = change;
 	return 0;
 }

@@ -58,7 +58,7 @@ struct knob_journal {
 	size_t count;
 	const char *damage; /* one line about records that could not be understood, or NULL */
 	size_t whole;	    /* bytes up to the last whole line; what stands after it was torn by a kill */
-	bool torn;	    /* there is something after it: it is cut off before the next record */
+	bool torn;	    /* there is something after it; who takes the lock cuts it off */
 };
 
 /* Read it; a missing journal is an empty one. -EIO etc. when it is there and cannot be read. */

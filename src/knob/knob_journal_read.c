@@ -11,7 +11,8 @@ struct reading {
 	struct knob_machine *machine;
 	struct knob_journal journal;
 	size_t room;
-	unsigned damaged, first_damaged;
+	unsigned damaged, first_damaged; /* how many, and in which line */
+	unsigned newer, first_newer;	 /* whole records of a kind that this hvtune does not know */
 };
 
 static const char *text_of(struct reading *reading, const json_t *value)
@@ -126,7 +127,8 @@ static bool read_begin(struct reading *reading, const json_t *record)
 	change.points = read_points(reading, json_object_get(record, "points"), &change.point_count);
 	change.guards = read_points(reading, json_object_get(record, "guards"), &change.guard_count);
 	change.dirs = read_dirs(reading, json_object_get(record, "dirs"), &change.dir_count);
-	if (id < 1 || id > UINT32_MAX || !change.boot || !change.what || !change.points || !change.guards ||
+	/* One more than the id must be an id too. */
+	if (id < 1 || id >= UINT32_MAX || !change.boot || !change.what || !change.points || !change.guards ||
 	    !read_steps(reading, json_object_get(record, "steps"), &change) || find_change(reading, record))
 		return false;
 	if (journal->count == reading->room) {
@@ -142,6 +144,14 @@ static bool read_begin(struct reading *reading, const json_t *record)
 	return true;
 }
 
+/* Steps come one after the other: what stands before one that was begun was written, though its record is lost. */
+static void assume_written(struct knob_change *change, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (change->step_states[i] == KNOB_STEP_NOT_BEGUN)
+			change->step_states[i] = KNOB_STEP_WRITTEN;
+}
+
 static bool read_step(struct reading *reading, const json_t *record)
 {
 	struct knob_change *change = find_change(reading, record);
@@ -150,6 +160,7 @@ static bool read_step(struct reading *reading, const json_t *record)
 
 	if (!change || step < 0 || (size_t)step >= change->step_count || !state)
 		return false;
+	assume_written(change, (size_t)step);
 	change->step_states[step] = text_equal(state, "written") ? KNOB_STEP_WRITTEN : KNOB_STEP_WRITING;
 	return true;
 }
@@ -162,6 +173,8 @@ static bool read_end(struct reading *reading, const json_t *record)
 	if (!change || !state)
 		return false;
 	change->state = text_equal(state, "done") ? KNOB_CHANGE_DONE : KNOB_CHANGE_FAILED;
+	if (change->state == KNOB_CHANGE_DONE)
+		assume_written(change, change->step_count);
 	change->now = read_texts(reading, json_object_get(record, "now"), change->point_count);
 	change->moved = read_texts(reading, json_object_get(record, "moved"), change->guard_count);
 	change->why = member(reading, record, "why");
@@ -191,25 +204,66 @@ static const struct {
     {"undo", read_undo},
 };
 
-static bool read_line(struct reading *reading, const char *line, size_t length)
+enum line { LINE_READ, LINE_DAMAGED, LINE_NEWER };
+
+static enum line read_record(struct reading *reading, const json_t *record)
+{
+	const char *type = json_string_value(json_object_get(record, "t"));
+
+	for (size_t i = 0; i < ARRAY_SIZE(record_types); i++)
+		if (text_equal(type, record_types[i].type))
+			return record_types[i].read(reading, record) ? LINE_READ : LINE_DAMAGED;
+	return type ? LINE_NEWER : LINE_DAMAGED;
+}
+
+static enum line read_line(struct reading *reading, const char *line, size_t length)
 {
 	unsigned long sum;
 	char *end, digits[9];
 	json_t *record;
-	bool known = false;
+	enum line found;
 
 	if (length < 10 || line[8] != ' ')
-		return false;
+		return LINE_DAMAGED;
 	(void)snprintf(digits, sizeof(digits), "%.8s", line);
 	sum = strtoul(digits, &end, 16);
 	if (*end || sum != knob_journal_sum(line + 9, length - 9))
-		return false;
+		return LINE_DAMAGED;
 	record = json_loadb(line + 9, length - 9, 0, NULL);
-	for (size_t i = 0; record && i < ARRAY_SIZE(record_types); i++)
-		if (text_equal(json_string_value(json_object_get(record, "t")), record_types[i].type))
-			known = record_types[i].read(reading, record);
+	found = read_record(reading, record);
 	json_decref(record);
-	return known;
+	return found;
+}
+
+static void note_line(struct reading *reading, enum line found, unsigned number)
+{
+	struct knob_journal *journal = &reading->journal;
+
+	if (found == LINE_NEWER && reading->newer++ == 0)
+		reading->first_newer = number;
+	if (found != LINE_DAMAGED)
+		return;
+	if (reading->damaged++ == 0)
+		reading->first_damaged = number;
+	/* It may have been that a step is begun; only what holds the step's values is put back then. */
+	if (journal->count && journal->changes[journal->count - 1].state != KNOB_CHANGE_UNDONE)
+		assume_written(&journal->changes[journal->count - 1], journal->changes[journal->count - 1].step_count);
+}
+
+/* One line about what could not be understood, NULL when all was. */
+static const char *damage_of(const struct reading *reading)
+{
+	struct arena *arena = reading->machine->arena;
+	const char *damaged = arena_printf(arena, "%u record%s cannot be understood, the first in line %u",
+					   reading->damaged, reading->damaged == 1 ? "" : "s", reading->first_damaged);
+	const char *newer =
+	    arena_printf(arena, "%u record%s of a kind that only a newer hvtune knows, the first in line %u",
+			 reading->newer, reading->newer == 1 ? " is" : "s are", reading->first_newer);
+
+	if (!reading->damaged && !reading->newer)
+		return NULL;
+	return arena_printf(arena, "%s: %s%s%s; they stay there", KNOB_JOURNAL, reading->damaged ? damaged : "",
+			    reading->damaged && reading->newer ? ", and " : "", reading->newer ? newer : "");
 }
 
 int knob_journal_read(struct knob_machine *machine, struct knob_journal *ret, struct err *err)
@@ -236,15 +290,11 @@ int knob_journal_read(struct knob_machine *machine, struct knob_journal *ret, st
 			reading.journal.torn = true;
 			break;
 		}
-		if (!read_line(&reading, data + at, length) && reading.damaged++ == 0)
-			reading.first_damaged = number;
+		note_line(&reading, read_line(&reading, data + at, length), number);
 		at += length + 1;
 		reading.journal.whole = at;
 	}
-	if (reading.damaged)
-		reading.journal.damage =
-		    arena_printf(machine->arena, "%s: %u record%s cannot be understood, the first in line %u",
-				 KNOB_JOURNAL, reading.damaged, reading.damaged == 1 ? "" : "s", reading.first_damaged);
+	reading.journal.damage = damage_of(&reading);
 	*ret = reading.journal;
 	return 0;
 }
@@ -274,7 +324,9 @@ int knob_journal_compact(struct knob_machine *machine, struct knob_journal *jour
 	char *lines;
 	int r;
 
-	if (journal->whole < KNOB_JOURNAL_LARGE)
+	/* What cannot be understood may be all that is known of a change: it is kept for a person, or a newer hvtune.
+	 */
+	if (journal->whole < KNOB_JOURNAL_LARGE || journal->damage)
 		return 0;
 	r = sys_writer_read(machine->writer, machine->arena, KNOB_JOURNAL, &data, &size, err);
 	if (r < 0)

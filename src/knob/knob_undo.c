@@ -361,6 +361,7 @@ int knob_undo(struct knob_machine *machine, unsigned id, struct knob_report *ret
 	*ret = (struct knob_report){0};
 	if (r < 0)
 		return r;
+	ret->damage = journal.damage;
 	for (size_t i = journal.count; i-- > 0 && !change;)
 		if (knob_counts(machine, &journal.changes[i]) && (id == 0 || journal.changes[i].id == id))
 			change = &journal.changes[i];

@@ -17,7 +17,7 @@
 #include "sys_write_internal.h"
 #include "text.h"
 
-enum { MOST_BYTES = 8 << 20, NAME_BYTES = 300 };
+enum { NAME_BYTES = 300 };
 
 #define SELINUX_LABEL "security.selinux"
 
@@ -198,9 +198,9 @@ int sys_writer_read(struct sys_writer *writer, struct arena *arena, const char *
 		return refuse(err, errno, path, "opened");
 	for (;;) {
 		if (size + 1 >= room) {
-			if (room >= MOST_BYTES)
+			if (room >= SYS_WRITER_READ_BYTES)
 				return refuse(err, EFBIG, path, "read");
-			room = MIN_OF(4 * room, (size_t)MOST_BYTES);
+			room = MIN_OF(4 * room, (size_t)SYS_WRITER_READ_BYTES);
 			char *moved = realloc(larger, room);
 
 			if (!moved)

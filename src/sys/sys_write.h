@@ -18,6 +18,9 @@
 
 struct sys_writer;
 
+/* Files of this size and more are not read whole. */
+enum { SYS_WRITER_READ_BYTES = 8 << 20 };
+
 enum sys_write_when { SYS_WRITE_BEFORE, SYS_WRITE_AFTER };
 
 struct sys_write_gate {

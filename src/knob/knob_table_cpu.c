@@ -252,11 +252,41 @@ static int64_t other_limit(struct knob_machine *machine, const struct knob_plan 
 	return knob_plan_moves(plan, knob) ? -1 : khz_beside(machine, point->where, file);
 }
 
+/* Does the plan take boost away from this CPU? */
+static bool loses_boost(const struct knob_plan *plan, const struct knob_point *point)
+{
+	const struct knob_point *one = knob_plan_find(plan, "cpu_boost", point->label);
+	const struct knob_point *all = knob_plan_find(plan, "boost", "");
+
+	return one ? text_equal(one->new, "0") : all && text_equal(all->new, "0");
+}
+
+/*
+ * What a CPU runs at without boost, in kHz; -1: nobody can tell. amd-pstate caps limits at the nominal frequency of
+ * CPPC then (amd_pstate_set_boost()), which acpi_cppc tells in MHz; the older driver's limits never go above it.
+ */
+static int64_t nominal_khz(struct knob_machine *machine, const struct knob_point *point)
+{
+	const char *policy = strstr(point->where, "/policy");
+	const struct sys_look *look;
+	int64_t mhz;
+
+	if (!policy || khz_beside(machine, point->where, "amd_pstate_max_freq") < 0)
+		return -1;
+	look = sys_read(machine->sys, "/sys/devices/system/cpu/cpu%.*s/acpi_cppc/nominal_freq",
+			(int)strspn(policy + strlen("/policy"), "0123456789"), policy + strlen("/policy"));
+	return look->state == SYS_VALUE && text_int(look->data, 10, &mhz) == 0 && mhz > 0 && mhz < 100000 ? mhz * 1000
+													  : -1;
+}
+
 /* While boost is off the hardware's own maximum is out of reach. */
 static int check_reach(struct knob_machine *machine, const struct knob_plan *plan, const struct knob_point *point,
 		       struct err *err)
 {
-	int64_t most = knob_plan_moves(plan, "max_freq") ? -1 : khz_beside(machine, point->where, "cpuinfo_max_freq");
+	bool loses = loses_boost(plan, point);
+	int64_t most = loses				   ? nominal_khz(machine, point)
+		       : knob_plan_moves(plan, "max_freq") ? -1
+							   : khz_beside(machine, point->where, "cpuinfo_max_freq");
 	bool is_upper = text_equal(point->knob->name, "max_freq");
 	int64_t khz;
 
@@ -264,6 +294,12 @@ static int check_reach(struct knob_machine *machine, const struct knob_plan *pla
 	if (most < 0 || text_int(point->new, 10, &khz) < 0 || khz <= most ||
 	    (is_upper && khz == most_khz(machine, point->where)))
 		return 0;
+	if (loses) {
+		(void)err_set(err, ERANGE, point->label, "%s takes at most %lld kHz without boost", point->name,
+			      (long long)most);
+		return err_hint(err, "the plan takes boost away; leave that out, or %s",
+				is_upper ? "set max_freq=hardware for no other limit" : "give less");
+	}
 	(void)err_set(err, ERANGE, point->label, "%s takes at most %lld kHz as things are", point->name,
 		      (long long)most);
 	return err_hint(err, "boost is off; boost=1 in the same plan gives more");

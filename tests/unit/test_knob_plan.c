@@ -44,6 +44,9 @@ static const struct refusal refusals[] = {
     {"active", {"max_freq=9000000"}, -ERANGE, "400000 to 3700000"},
     {"active", {"max_freq@1=1000000"}, -ERANGE, "min_freq 1500000"},
     {"active", {"min_freq=3000000", "max_freq=2000000"}, -ERANGE, "3000000"},
+    {"active", {"boost=0", "max_freq=3000000"}, -ERANGE, "at most 2800000 kHz without boost"},
+    {"guided", {"max_freq@1=3000000", "boost=0"}, -ERANGE, "at most 2800000 kHz without boost"},
+    {"passive", {"boost=0", "min_freq=3000000"}, -ERANGE, "at most 2800000 kHz without boost"},
     {"active", {"governor=performance", "epp=power"}, -EBUSY, "holds EPP"},
     {"active", {"amd_pstate=passive", "epp=power"}, -EINVAL, "is gone with amd_pstate=passive"},
     {"passive", {"amd_pstate=disable", "max_freq=2000000"}, -EINVAL, "is gone with"},
@@ -98,6 +101,7 @@ static const struct order orders[] = {
     {{"swappiness=10", "thp=never", "amd_pstate=passive"}, {"amd_pstate", "swappiness", "thp"}},
     /* Written though it is right now: the step before it moves it. */
     {{"min_freq=1500000", "boost=0"}, {"boost", "min_freq"}},
+    {{"max_freq=2800000", "boost=0"}, {"boost", "max_freq"}},
 };
 
 static void written_in_order(void **state)

@@ -52,7 +52,7 @@ static int check_cpus(struct knob_machine *machine, const struct knob_point *poi
 
 /* ---- all other words ---- */
 
-static bool takes(const struct kernel_word *word, const char *value)
+static bool takes(struct arena *arena, const struct kernel_word *word, const char *value)
 {
 	int64_t number;
 
@@ -61,13 +61,12 @@ static bool takes(const struct kernel_word *word, const char *value)
 		return true;
 	if (!(word->flags & WORD_LIST))
 		return false;
-	for (const char *part = value; *part;
-	     part += part[strcspn(part, ",")] ? strcspn(part, ",") + 1 : strlen(part)) {
-		char one[64];
+	while (*value) {
+		size_t length = strcspn(value, ",");
 
-		(void)snprintf(one, sizeof(one), "%.*s", (int)strcspn(part, ","), part);
-		if (!text_has_word(word->values, " ", one))
+		if (!text_has_word(word->values, " ", arena_strndup(arena, value, length)))
 			return false;
+		value += length + (value[length] == ',');
 	}
 	return true;
 }
@@ -81,7 +80,7 @@ static int check_any(struct knob_machine *machine, const struct knob_point *poin
 		return 0;
 	if (word->flags & WORD_CPUS)
 		return check_cpus(machine, point, err);
-	if (takes(word, point->new))
+	if (takes(machine->arena, word, point->new))
 		return 0;
 	return err_set(err, EINVAL, point->new, "%s takes %s%s", point->name, word->values,
 		       word->flags & WORD_NUMBER ? *word->values ? " or a number" : "a number" : "");

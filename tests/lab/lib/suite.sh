@@ -7,7 +7,7 @@
 
 SUITE_CORE="firmware acpi-cpufreq active hang"
 SUITE_MORE="panic disk-full reboot trial-boot boot-cut grub-words power-cut profile tuned nested leftovers
-	vms vm-set nested-apply tuned-left set set-cut set-reboot"
+	vms vm-set nested-apply tuned-left set set-cut set-reboot devices"
 
 # The hvtune to test: --hvtune, else $HVTUNE, else the one in the build directory.
 find_hvtune() {
@@ -131,6 +131,11 @@ test_set-cut() {
 test_set-reboot() {
 	needs_hvtune || return
 	machine set-reboot --timeout 1800 --grub --amd-pstate active "$LAB/jobs/set-reboot.sh" "$LAB/jobs/knobs.sh"
+}
+
+test_devices() {
+	needs_hvtune || return
+	machine devices --timeout 1200 --amd-pstate active "$LAB/jobs/devices.sh" "$LAB/jobs/knobs.sh"
 }
 
 # A driver that is killed outright takes the emulator with it, and one that is told to

@@ -6,7 +6,8 @@
  *
  * A value counts as chosen where the driver would not have begun with it (Linux, drivers/cpufreq/amd-pstate.c): an
  * upper limit below the hardware's, a lower one that is neither the hardware's nor the lowest nonlinear frequency,
- * boost that is off. Of the governors only performance means the same in all modes. EPP is there in one mode only.
+ * boost that is off. Where boost of all CPUs is off that of each is with it, and the kernel lets nobody write it. Of
+ * the governors only performance means the same in all modes. EPP is there in one mode only.
  */
 #include <errno.h>
 
@@ -104,6 +105,19 @@ static void keep(struct knob_machine *machine, const char *knob, const struct ke
 				    kept->value, cpus ? " of CPUs " : "", cpus ? cpus : ""));
 }
 
+/* Is boost of all CPUs off once the plan is done? */
+static bool is_boost_off(struct knob_machine *machine, const struct knob_following *following)
+{
+	const struct knob_ask boost = {.name = "boost", .value = ""};
+	struct knob_points points = asked_points(machine, following, boost.name);
+	struct err ignored = {0};
+
+	if (points.count > 0)
+		return text_equal(points.items[0].new, "0");
+	return knob_expand(machine, &boost, KNOB_EXPAND_READABLE, &points, &ignored) == 0 && points.count > 0 &&
+	       text_equal(points.items[0].old, "0");
+}
+
 static void keep_knob(struct knob_machine *machine, size_t keeper, struct knob_following *following)
 {
 	const struct knob_ask all = {.name = keepers[keeper].knob, .value = ""};
@@ -113,6 +127,8 @@ static void keep_knob(struct knob_machine *machine, size_t keeper, struct knob_f
 	struct kept *kept;
 	size_t count = 0;
 
+	if (text_equal(all.name, "cpu_boost") && is_boost_off(machine, following))
+		return;
 	if (knob_expand(machine, &all, KNOB_EXPAND_READABLE, &points, &ignored) < 0)
 		return;
 	kept = ARENA_ARRAY(machine->arena, points.count + 1, struct kept);

@@ -383,13 +383,32 @@ static const struct knob max_freq = {
     .judge = judge_limit,
 };
 
+#define BOOST "/sys/devices/system/cpu/cpufreq/boost"
+
+/* While boost of all CPUs is off, the kernel takes neither value for one (Linux, cpufreq.c: store_local_boost()). */
+static int judge_cpu_boost(struct knob_machine *machine, struct knob_plan *plan, const struct knob_step *step,
+			   struct err *err)
+{
+	const struct knob_point *all = knob_plan_find(plan, "boost", ""), *first = &plan->points.items[step->first];
+	struct err ignored = {0};
+	const char *value = all ? all->new : NULL;
+
+	if (!all && knob_get_value(machine, BOOST, &value, &ignored) < 0)
+		return 0;
+	if (!text_equal(value, "0"))
+		return 0;
+	(void)err_set(err, ENOTSUP, first->label, "%s cannot be set while boost of all CPUs is off", first->name);
+	return err_hint(err, text_equal(first->new, "0") ? "boost=0 alone turns it off everywhere"
+							 : "boost=1 in the same plan turns it on");
+}
+
 static const struct knob boost = {
     .name = "boost",
     .summary = "boost of all CPUs",
     .value = "0|1",
     .unit = KNOB_OF_HOST,
     .actuator = &knob_value_file,
-    .path = "/sys/devices/system/cpu/cpufreq/boost",
+    .path = BOOST,
     .words = "0 1",
     .rank = KNOB_RANK_BOOST,
     .moves = "cpu_boost max_freq min_freq",
@@ -406,6 +425,7 @@ static const struct knob cpu_boost = {
     .words = "0 1",
     .rank = KNOB_RANK_BOOST_CPU,
     .moves = "max_freq min_freq",
+    .judge = judge_cpu_boost,
 };
 
 /* The device of the driver, which is an ACPI device of one number or another below one bus or another. */

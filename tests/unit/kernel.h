@@ -36,7 +36,8 @@ struct sys_write_gate kernel_gate(struct kernel *kernel);
 
 /* Further parts of a machine, for tests that ask for them. */
 void kernel_add_x3d(struct kernel *kernel);
-void kernel_add_idle(struct kernel *kernel);   /* POLL, C1, C2 of each CPU */
+void kernel_add_cpu_boost(struct kernel *kernel); /* boost of each CPU */
+void kernel_add_idle(struct kernel *kernel);	  /* POLL, C1, C2 of each CPU */
 void kernel_add_memory(struct kernel *kernel); /* sizes of THP, khugepaged, KSM with pages merged, parameters of KVM */
 
 /*

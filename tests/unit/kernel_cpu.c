@@ -23,6 +23,20 @@ static const char *policy(int cpu, const char *name)
 	return path[turn];
 }
 
+/* Of those that have it (kernel_add_cpu_boost()). */
+static void put_cpu_boost(const struct kernel *kernel, const char *value)
+{
+	for (int cpu = 0; cpu < KERNEL_CPUS; cpu++)
+		if (kernel_exists(kernel, policy(cpu, "boost")))
+			kernel_put(kernel, policy(cpu, "boost"), value);
+}
+
+void kernel_add_cpu_boost(struct kernel *kernel)
+{
+	for (int cpu = 0; cpu < KERNEL_CPUS; cpu++)
+		tree_write(kernel->tree, policy(cpu, "boost"), "1\n");
+}
+
 void kernel_build_policies(const struct kernel *kernel, const char *mode)
 {
 	static const char *const gone[] = {"scaling_governor", "scaling_min_freq", "scaling_max_freq",
@@ -55,6 +69,7 @@ void kernel_build_policies(const struct kernel *kernel, const char *mode)
 		}
 	}
 	kernel_put(kernel, BOOST, "1");
+	put_cpu_boost(kernel, "1");
 }
 
 static int judge_status(const struct kernel *kernel, const char *path, const char *value)
@@ -151,12 +166,19 @@ static int judge_switch(const struct kernel *kernel, const char *path, const cha
 	return text_has_word("0 1", " ", value) ? 0 : -EINVAL;
 }
 
+/* store_local_boost(): neither value while boost of all is off. */
+static int judge_cpu_boost(const struct kernel *kernel, const char *path, const char *value)
+{
+	return kernel_number(kernel, BOOST) == 1 ? judge_switch(kernel, path, value) : -EINVAL;
+}
+
 static void take_boost(const struct kernel *kernel, const char *path, const char *value, const char *before)
 {
 	int most = text_equal(value, "1") ? HIGHEST_KHZ : NOMINAL_KHZ;
 
 	(void)before;
 	kernel_put(kernel, path, value);
+	put_cpu_boost(kernel, value);
 	for (int cpu = 0; cpu < KERNEL_CPUS; cpu++) {
 		kernel_put_number(kernel, policy(cpu, "cpuinfo_max_freq"), most);
 		if (kernel_exists(kernel, policy(cpu, "scaling_max_freq")))
@@ -196,6 +218,7 @@ const struct kernel_rule kernel_cpu_rules[] = {
     {POLICY "energy_performance_preference", judge_epp, take_epp},
     {POLICY "scaling_m??_freq", judge_limit, take_limit},
     {BOOST, judge_switch, take_boost},
+    {POLICY "boost", judge_cpu_boost, NULL},
     {CPU "cpu*/cpuidle/state*/disable", judge_switch, NULL},
     {NULL, NULL, NULL},
 };

@@ -103,6 +103,75 @@ static void what_was_chosen_outlives_the_driver(void **state)
 	kernel_stop(&kernel);
 }
 
+/* Boost of single CPUs is kept where it is a choice of its own; it cannot be written while that of all is off. */
+static void boost_of_all_and_of_one(void **state)
+{
+	static const struct {
+		const char *all, *one;
+		const char *asks[MOST_ASKS];
+		const char *all_after, *one_after;
+	} cases[] = {
+	    {"0", "0", {"amd_pstate=passive"}, "0", "0"},
+	    {"1", "0", {"amd_pstate=passive"}, "1", "0"},
+	    {"1", "0", {"amd_pstate=passive", "boost=0"}, "0", "0"},
+	    {"0", "0", {"boost=1", "cpu_boost@1=0"}, "1", "0"},
+	    {"1", "1", {"boost=0"}, "0", "0"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct kernel kernel;
+
+		kernel_start(&kernel, "active");
+		kernel_add_cpu_boost(&kernel);
+		kernel_write(&kernel, CPU "cpufreq/boost", cases[i].all);
+		if (text_equal(cases[i].all, "1"))
+			kernel_write(&kernel, CPU "cpufreq/policy1/boost", cases[i].one);
+		CLEANUP(base_free) char *before = kernel_dump(&kernel);
+
+		change(&kernel, cases[i].asks);
+		assert_text(&kernel, CPU "cpufreq/boost", cases[i].all_after);
+		assert_text(&kernel, CPU "cpufreq/policy1/boost", cases[i].one_after);
+		assert_text(&kernel, CPU "cpufreq/policy2/boost", cases[i].all_after);
+		undo(&kernel);
+		CLEANUP(base_free) char *after = kernel_dump(&kernel);
+
+		assert_string_equal(before, after);
+		kernel_stop(&kernel);
+	}
+}
+
+/* One that the kernel would not take is refused before anything is written. */
+static void boost_of_one_while_it_is_off(void **state)
+{
+	static const char *const asks[][2] = {{"boost=0", "cpu_boost@1=0"}, {"boost=0", "cpu_boost@1=1"}};
+
+	(void)state;
+	for (size_t i = 0; i <= ARRAY_SIZE(asks); i++) {
+		CLEANUP(knob_machine_close) struct knob_machine machine = {0};
+		bool off = i == ARRAY_SIZE(asks);
+		const char *const *words = off ? (const char *const[]){"cpu_boost@1=1"} : asks[i];
+		struct knob_ask list[2];
+		struct knob_plan plan;
+		struct kernel kernel;
+		struct err err = {0};
+		size_t count = off ? 1 : 2;
+
+		kernel_start(&kernel, "active");
+		kernel_add_cpu_boost(&kernel);
+		kernel_write(&kernel, CPU "cpufreq/boost", off ? "0" : "1");
+		if (i == 1)
+			kernel_write(&kernel, CPU "cpufreq/policy1/boost", "0");
+		open_machine(&kernel, &machine);
+		for (size_t j = 0; j < count; j++)
+			assert_int_equal(knob_ask_parse(machine.arena, words[j], &list[j], &err), 0);
+		assert_int_equal(knob_plan_make(&machine, list, count, &plan, &err), -ENOTSUP);
+		assert_non_null(strstr(err.what, "while boost of all CPUs is off"));
+		knob_machine_close(&machine);
+		kernel_stop(&kernel);
+	}
+}
+
 /* Nothing was chosen, so nothing is written beside what was asked for; between passive and guided nothing is lost. */
 static void what_nobody_chose_is_left_to_the_driver(void **state)
 {
@@ -138,6 +207,8 @@ int main(void)
 	    cmocka_unit_test(no_limit_is_put_back_as_none),
 	    cmocka_unit_test(what_was_chosen_outlives_the_driver),
 	    cmocka_unit_test(what_nobody_chose_is_left_to_the_driver),
+	    cmocka_unit_test(boost_of_all_and_of_one),
+	    cmocka_unit_test(boost_of_one_while_it_is_off),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

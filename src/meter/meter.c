@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
+#include <signal.h>
 #include <time.h>
 
 #include "fact.h"
@@ -245,12 +247,49 @@ static void judge(struct meter_set *set, struct meter_input *input, const struct
 	}
 }
 
-/* What a source says the first time decides whether it is used at all. */
-static void read_first(struct meter_set *set, struct meter_input *input, struct meter_reading *ret)
+/* The first read of a source; those that may wait for a network wait side by side. */
+struct first {
+	struct meter_input *input;
+	struct meter_reading reading;
+	pthread_t thread;
+	bool has_thread;
+};
+
+static void *read_in_thread(void *data)
 {
+	struct first *first = data;
+
+	meter_read_input(first->input, &first->reading);
+	return NULL;
+}
+
+/* Signals are for the thread that runs the command. */
+static void begin_first(struct first *first)
+{
+	sigset_t all, before;
+
+	if (first->input->source.state != METER_VALUE)
+		return;
+	if (first->input->source.slow) {
+		(void)sigfillset(&all);
+		(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+		first->has_thread = pthread_create(&first->thread, NULL, read_in_thread, first) == 0;
+		(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	}
+	if (!first->has_thread)
+		meter_read_input(first->input, &first->reading);
+}
+
+/* What a source says the first time decides whether it is used at all. */
+static void end_first(struct meter_set *set, struct first *first)
+{
+	struct meter_input *input = first->input;
+	struct meter_reading *ret = &first->reading;
+
 	if (input->source.state != METER_VALUE)
 		return;
-	meter_read_input(input, ret);
+	if (first->has_thread)
+		(void)pthread_join(first->thread, NULL);
 	/* A counter starts anywhere, but one that has counted since the machine came up is not at 0. */
 	if (ret->state == METER_VALUE && input->source.quantity == METER_ENERGY && !ret->count && !input->from_zero)
 		meter_implausible(ret, "a counter that counts is not 0");
@@ -263,7 +302,7 @@ static bool is_quick_counter(const struct meter_source *source)
 }
 
 /* On a machine that runs a counter moves: a package at 5 W adds a thousand counts in this time. */
-static void see_them_move(struct meter_set *set, const struct meter_reading *first)
+static void see_them_move(struct meter_set *set, const struct first *first)
 {
 	static const struct timespec wait = {.tv_nsec = 5000000};
 	bool any = false;
@@ -279,7 +318,7 @@ static void see_them_move(struct meter_set *set, const struct meter_reading *fir
 		if (!is_quick_counter(&set->inputs[i]->source))
 			continue;
 		meter_read_input(set->inputs[i], &reading);
-		if (reading.state == METER_VALUE && reading.count == first[i].count)
+		if (reading.state == METER_VALUE && reading.count == first[i].reading.count)
 			meter_implausible(&reading, "the counter does not move");
 		judge(set, set->inputs[i], &reading);
 	}
@@ -287,10 +326,14 @@ static void see_them_move(struct meter_set *set, const struct meter_reading *fir
 
 static void read_all_first(struct meter_set *set)
 {
-	struct meter_reading *first = ARENA_ARRAY(set->arena, set->count + 1, struct meter_reading);
+	struct first *first = ARENA_ARRAY(set->arena, set->count + 1, struct first);
 
+	for (size_t i = 0; i < set->count; i++) {
+		first[i].input = set->inputs[i];
+		begin_first(&first[i]);
+	}
 	for (size_t i = 0; i < set->count; i++)
-		read_first(set, set->inputs[i], &first[i]);
+		end_first(set, &first[i]);
 	see_them_move(set, first);
 }
 

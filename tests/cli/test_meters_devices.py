@@ -2,7 +2,9 @@
 """Meters that a file names: plugs, UPSes, BMCs and commands, each read end to end from one that behaves as it does."""
 import os
 import shutil
+import socket
 import tempfile
+import time
 import unittest
 from pathlib import Path
 
@@ -98,6 +100,19 @@ class Plugs(Devices):
         address = device.address
         device.close()
         self.assert_refused(f"[t]\nkind = tasmota\naddress = {address}\n", "tasmota.t", "connect")
+
+    def test_devices_that_are_silent_are_waited_for_side_by_side(self):
+        """Each takes five seconds; one after the other three would take fifteen."""
+        silent = [socket.create_server(("127.0.0.1", 0)) for _ in range(3)]
+        for server in silent:
+            self.addCleanup(server.close)
+        text = "".join(f"[t{i}]\nkind = tasmota\naddress = 127.0.0.1:{server.getsockname()[1]}\n"
+                       for i, server in enumerate(silent))
+        start = time.monotonic()
+        done = self.meters(text)
+        self.assertLess(time.monotonic() - start, 12)
+        self.assertEqual([source["state"] for source in done.json()["sources"] if source["driver"] == "tasmota"],
+                         ["unreadable"] * 3)
 
     def test_plugs_of_several_supplies_are_added(self):
         one, other = self.start(devices.Tasmota(power=100)), self.start(devices.Tasmota(power=140))

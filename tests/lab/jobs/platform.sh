@@ -35,6 +35,18 @@ expect "power meter before" 142000000 cat "$meter"
 set_power 123456
 expect "power meter in microwatts" 123456000 cat "$meter"
 
+# The same by hvtune, which takes it for the whole machine's; milliwatts again.
+meter_of_hvtune() {
+	hvtune meters --json --window 3 |
+		jq -r '.sources[] | select(.name == "hwmon.power_meter") |
+			"\(.result.mean * 1000 | round) \(.boundary) \(.chosen) \(.refresh_s)"'
+}
+if command -v hvtune >/dev/null; then
+	expect "power meter by hvtune" "123456 board true 1" meter_of_hvtune
+	set_power 98765
+	expect "power meter by hvtune" "98765 board true 1" meter_of_hvtune
+fi
+
 [ -c /dev/kvm ] || fail "no /dev/kvm"
 expect "nested paging" Y cat /sys/module/kvm_amd/parameters/npt
 

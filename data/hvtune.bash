@@ -39,13 +39,13 @@ _hvtune() {
     workloads) options="--yes --dry-run --json --help" ;;
     run)
         options="--runs --precision --max-runs --time --warmup --setup --prepare --conclude --cleanup --shell --cwd"
-        options+=" --env --input --timeout --exit-code --show-output --metric --read-from --target --max-load --label"
+        options+=" --env --input --timeout --exit-code --show-output --metric --read-from --target --max-load --meters --label"
         options+=" --store --no-store --json --help"
         ;;
     compare)
         options="--a --b --c --d --switch --blocks --max-blocks --margin --time --warmup --calibrate --no-calibration"
         options+=" --seed --fail-if-slower --accept-risk --host --setup --prepare --conclude --cleanup --shell --cwd"
-        options+=" --env --input --timeout --exit-code --show-output --metric --read-from --target --max-load --label"
+        options+=" --env --input --timeout --exit-code --show-output --metric --read-from --target --max-load --meters --label"
         options+=" --store --no-store --json --help"
         ;;
     results)

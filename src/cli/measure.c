@@ -199,7 +199,9 @@ int measure_open(const struct cli *cli, struct measure *ret)
 	if (store_open(cli_given(cli, OPTION_NO_STORE) ? STORE_IN_MEMORY : cli->values[OPTION_STORE], STORE_WRITE,
 		       &ret->store, &err) < 0)
 		return cli_fail(&err);
-	if (host_open(NULL, &ret->host, &err) < 0 || meter_set_open(ret->host->sys, NULL, &ret->meters, &err) < 0)
+	const struct meter_setup meters = {.config = cli->values[OPTION_METERS]};
+
+	if (host_open(NULL, &ret->host, &err) < 0 || meter_set_open(ret->host->sys, &meters, &ret->meters, &err) < 0)
 		return cli_fail(&err);
 	/* Without it settings are not watched; that is no reason not to measure. */
 	if (knob_machine_open("/", NULL, &ret->machine, NULL) < 0)

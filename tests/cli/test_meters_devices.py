@@ -86,6 +86,16 @@ class Plugs(Devices):
         self.assert_refused(text, "tasmota.t", "wants a password")
         self.assert_reads(text + "password = a&b=c d\n", "tasmota.t", 118)
 
+    def test_a_run_is_measured_with_it(self):
+        device = self.start(devices.Tasmota())
+        path = self.config(f"[t]\nkind = tasmota\nperiod = 0.1\naddress = {device.address}\n")
+        done = hvtune("run", "--runs", "1", "--warmup", "0", "--no-store", "--meters", path, "--json", "--", "sleep", "5")
+        self.assert_code(done, 0)
+        means = {metric["name"]: metric["mean"] for metric in done.json()["result"]["metrics"]}
+        self.assertAlmostEqual(means["wall power"], 118)
+        self.assertAlmostEqual(means["wall energy"], 118 * means["wall time"], delta=10)
+        self.assertGreater(len(device.requests), 10)
+
     def test_zero_watts_are_implausible(self):
         device = self.start(devices.Tasmota(power=0))
         source, _ = self.source(f"[t]\nkind = tasmota\naddress = {device.address}\n", "tasmota.t")

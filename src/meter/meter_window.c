@@ -27,6 +27,8 @@ struct sums {
 	int64_t first_ns; /* of the covered part: its start */
 	int64_t last_ns;  /* and its end */
 	double peak, least;
+	double level_total; /* of the readings in the window */
+	size_t levels;
 	double span_total, span_s, span_least_s; /* of a counter: intervals are put together up to span_least_s */
 };
 
@@ -50,6 +52,8 @@ static void see_level(struct sums *sums, double level)
 {
 	sums->peak = isnan(sums->peak) ? level : fmax(sums->peak, level);
 	sums->least = isnan(sums->least) ? level : fmin(sums->least, level);
+	sums->level_total += level;
+	sums->levels++;
 }
 
 /* Marks make short intervals, in which a counter that steps once a millisecond gives any power at all. */
@@ -251,6 +255,7 @@ static void conclude(const struct meter_source *source, const struct sums *sums,
 	bool is_counter = source->quantity == METER_ENERGY;
 	double missing_s = ret->window_s - sums->covered_s;
 	double period_s = is_counter ? source->refresh_s : reach_s(source);
+	bool few = !is_counter && period_s > ret->window_s / 10;
 	/* What is missing at the edges by less than the counter's step, and not in a hole between. */
 	double covered_end_s = seconds(sums->last_ns - sums->first_ns);
 	bool whole = sums->covered_s > 0 && covered_end_s - sums->covered_s < 1e-6 &&
@@ -264,6 +269,10 @@ static void conclude(const struct meter_source *source, const struct sums *sums,
 	}
 	ret->state = METER_VALUE;
 	ret->mean = sums->total / sums->covered_s;
+	/* With few readings the edges are most of it and lose some 2 %; the plain mean is as uncertain and leans
+	 * nowhere. */
+	if (few && sums->levels)
+		ret->mean = sums->level_total / (double)sums->levels;
 	ret->peak = isnan(sums->peak) ? ret->mean : sums->peak;
 	ret->least = isnan(sums->least) ? ret->mean : sums->least;
 	ret->error_share = missing_s / ret->window_s;
@@ -272,7 +281,7 @@ static void conclude(const struct meter_source *source, const struct sums *sums,
 	    is_counter ? sqrt(2.0 / 12) * period_s / ret->window_s : trapezoid_error(period_s / ret->window_s);
 	if (is_counter || source->quantity == METER_POWER)
 		ret->energy_j = ret->mean * ret->window_s;
-	if (!is_counter && period_s > ret->window_s / 10)
+	if (few)
 		ret->why = "fewer than ten readings";
 	else if (source->quantity == METER_POWER && ret->samples >= 30 && ret->distinct == 1)
 		ret->why = "all readings are the same: does the meter still measure?";

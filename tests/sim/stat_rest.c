@@ -10,7 +10,7 @@
 #include <gsl/gsl_randist.h>
 
 #include "stat_cases.h"
-#include "stat_energy.h"
+#include "meter_sampler.h"
 #include "stat_many.h"
 
 enum { MOST = 80, BLOCKS = 12, STATED = 3000 };
@@ -139,23 +139,24 @@ static void power(long reps)
 	for (size_t row = 0; row < ARRAY_SIZE(rows); row++) {
 		gsl_rng *random = random_of(900 + row);
 		double sum = 0, squares = 0, h = rows[row].period;
+		const struct meter_source wall = {.name = "wall", .quantity = METER_POWER, .period_s = h, .most = 5000};
 
 		for (long rep = 0; rep < reps; rep++) {
 			struct host host = {160, 280, .3, 12, 20, 2 * M_PI * gsl_rng_uniform(random)};
-			struct stat_power_rule rule = {1, 2000, 0, 0};
-			struct stat_watts samples[1200];
-			struct stat_energy energy;
+			struct meter_sample samples[1200];
+			struct meter_result energy;
 			double t = -3 * h - h * gsl_rng_uniform(random), truth = 0, error;
 			int n = 0;
 
 			for (; t < 75 + 3 * h && n < 1200; n++) {
-				samples[n] = (struct stat_watts){t, round(level(&host, t))};
+				samples[n] = (struct meter_sample){.time_ns = (int64_t)(t * 1e9),
+								   .value = round(level(&host, t))};
 				t += h * (.8 + .4 * gsl_rng_uniform(random));
 			}
 			for (int i = 0; i < 7500; i++)
 				truth += level(&host, (i + .5) * .01) * .01;
-			(void)stat_power_energy(&rule, samples, n, 0, 75, &energy, NULL);
-			error = 100 * (energy.joules / truth - 1);
+			meter_window_of(&wall, samples, (size_t)n, 0, INT64_C(75000000000), &energy);
+			error = 100 * (energy.energy_j / truth - 1);
 			sum += error;
 			squares += error * error;
 		}

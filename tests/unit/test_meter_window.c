@@ -132,20 +132,26 @@ static void test_marks_make_no_peak(void **state)
 /* The trapezoid over times as they were, with interpolated edges. */
 static void test_power(void **state)
 {
-	const struct meter_sample samples[] = {watts(0, 100), watts(1.2, 200), watts(2, 200), watts(2.9, 100),
-					       watts(4, 100)};
+	const struct meter_sample samples[] = {watts(0, 100), watts(1.2, 200), watts(2, 200),  watts(2.9, 100),
+					       watts(4, 100), watts(5, 100),   watts(6, 100),  watts(7, 100),
+					       watts(8, 100), watts(9, 100),   watts(10, 100), watts(11, 100),
+					       watts(12, 100)};
 	struct meter_result result;
 
 	(void)state;
-	meter_window_of(&wall, samples, ARRAY_SIZE(samples), 0, 4 * S, &result);
+	meter_window_of(&wall, samples, ARRAY_SIZE(samples), 0, 12 * S, &result);
 	assert_int_equal(result.state, METER_VALUE);
-	assert_near(result.energy_j, 150 * 1.2 + 200 * 0.8 + 150 * 0.9 + 100 * 1.1, 1e-6);
+	assert_near(result.energy_j, 150 * 1.2 + 200 * 0.8 + 150 * 0.9 + 100 * 9.1, 1e-6);
 	assert_near(result.peak, 200, 1e-9);
 	assert_near(result.least, 100, 1e-9);
-	assert_int_equal(result.samples, 5);
+	assert_int_equal(result.samples, 13);
 	assert_int_equal(result.distinct, 3);
+	assert_null(result.why);
+	meter_window_of(&wall, samples, ARRAY_SIZE(samples), (int64_t)(0.6 * 1e9), (int64_t)(11.5 * 1e9), &result);
+	assert_near(result.energy_j, 175 * 0.6 + 200 * 0.8 + 150 * 0.9 + 100 * 8.6, 1e-6);
+	/* Of few readings the plain mean. */
 	meter_window_of(&wall, samples, ARRAY_SIZE(samples), (int64_t)(0.6 * 1e9), (int64_t)(2.45 * 1e9), &result);
-	assert_near(result.energy_j, 175 * 0.6 + 200 * 0.8 + 175 * 0.45, 1e-6);
+	assert_near(result.energy_j, 200 * 1.85, 1e-6);
 	assert_string_equal(result.why, "fewer than ten readings");
 }
 

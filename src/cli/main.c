@@ -7,6 +7,7 @@
 #include "cli.h"
 #include "config.h"
 #include "text.h"
+#include "stat.h"
 
 int cli_fail(const struct err *err)
 {
@@ -291,6 +292,7 @@ static int run(struct cli *cli, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	(void)setlocale(LC_CTYPE, "");
+	stat_survive();
 	struct cli cli = {.out = term_of(stdout)};
 	int code = run(&cli, argc, argv);
 

@@ -7,8 +7,14 @@
 #include <string.h>
 
 #include <gsl/gsl_cdf.h>
+#include <gsl/gsl_errno.h>
 #include <gsl/gsl_sort.h>
 #include <gsl/gsl_statistics_double.h>
+
+void stat_survive(void)
+{
+	(void)gsl_set_error_handler_off();
+}
 
 bool stat_bounded(struct stat_interval interval)
 {
@@ -86,6 +92,21 @@ double stat_sorted_median(const double *sorted, int n)
 double stat_sorted_quantile(const double *sorted, int n, double p)
 {
 	return n < 1 ? NAN : gsl_stats_quantile_from_sorted_data(sorted, 1, (size_t)n, p);
+}
+
+int stat_order_rank(int n, double p, double tail)
+{
+	int low = 0, high = n;
+
+	while (low < high) {
+		int middle = low + (high - low + 1) / 2;
+
+		if (gsl_cdf_binomial_P((unsigned)(middle - 1), p, (unsigned)n) <= tail)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
 }
 
 double stat_t_critical(double alpha, double df)

@@ -13,6 +13,9 @@
 #define STAT_ALPHA .05	/* of every interval and claim, unless a caller says otherwise */
 #define STAT_MARGIN .01 /* differences below 1 % are none, unless a caller says otherwise */
 
+/* Once at the start of a program: where GSL would end it, in a domain that no caller should reach, it gives NAN. */
+void stat_survive(void);
+
 /* An estimate and the bounds around it. Where too few values allow none the bounds are infinite (0 and infinity for
  * ratios and geometric means), never equal to the estimate. */
 struct stat_interval {
@@ -45,6 +48,10 @@ double *stat_logs(const double *values, int n);
  * (Hyndman & Fan 1996, type 7, the default of R and NumPy). NAN for n < 1. */
 double stat_sorted_median(const double *sorted, int n);
 double stat_sorted_quantile(const double *sorted, int n, double p);
+
+/* Of n values in ascending order: the largest rank l (1-based) with P(Bin(n, p) <= l - 1) <= tail, so that the quantile
+ * p lies below the l-th with no more than that probability. 0 for none. */
+int stat_order_rank(int n, double p, double tail);
 
 /* The t with P(|T| > t) = alpha at `df` degrees of freedom (need not be whole); infinite for df <= 0. */
 double stat_t_critical(double alpha, double df);

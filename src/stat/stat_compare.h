@@ -64,7 +64,7 @@ struct stat_interval stat_hodges_lehmann(const double *d, int n, double alpha);
 /* Exact two sided p of Wilcoxon's signed rank test, ties by mid-ranks, zeros left out; normal above 200 values. */
 double stat_signed_rank_p(const double *d, int n);
 
-/* Exact two sided p of the Mann-Whitney test, ties by mid-ranks; normal above 100 values in all. */
+/* Exact two sided p of the Mann-Whitney test, ties by mid-ranks; normal above 60 values in all. */
 double stat_mann_whitney_p(const double *x, int nx, const double *y, int ny);
 
 struct stat_welch {

@@ -8,7 +8,7 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_fit.h>
 
-enum { JUDGED_FROM = 6, KENDALL_EXACT = 100, FLAT_SAMPLES = 3 };
+enum { JUDGED_FROM = 6, KENDALL_EXACT = 100, NORMAL_FROM = 1000, FLAT_SAMPLES = 3 };
 #define TAIL .025 /* of each of the two tests: together at most 5 % */
 
 /* 2.5 % points from 3 values on, by Imhof's integral. */
@@ -26,6 +26,8 @@ double stat_von_neumann_critical(int n)
 	if ((size_t)n - 3 < ARRAY_SIZE(von_neumann))
 		return von_neumann[n - 3];
 	/* Mean 2 and variance 4 (n - 2) / (n^2 - 1) on 0 .. 4. */
+	if (n > NORMAL_FROM)
+		return 2 + gsl_cdf_ugaussian_Pinv(TAIL) * sqrt(4. * (n - 2) / ((double)n * n - 1));
 	shape = (((double)n * n - 1) / (n - 2) - 1) / 2;
 	return 4 * gsl_cdf_beta_Pinv(TAIL, shape, shape);
 }

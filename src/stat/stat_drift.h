@@ -27,7 +27,8 @@ struct stat_drift {
 struct stat_drift stat_drift(const double *values, int n);
 
 /* 2.5 % point of von Neumann's ratio for n normal values (n >= 3): exact to 30 by inversion of the characteristic
- * function (Imhof 1961), above by the beta distribution with the ratio's first two moments. NAN below 3. */
+ * function (Imhof 1961), above by the beta distribution with the ratio's first two moments,
+ * and from 1000 by the normal one. NAN below 3. */
 double stat_von_neumann_critical(int n);
 
 /* The smallest S with P(|S| >= that) <= .025 (Kendall 1938, exact to n = 100; above normal). LONG_MAX if none. */

@@ -15,19 +15,10 @@
 
 int stat_median_rank(int n, double alpha, double *ret_confidence)
 {
-	int rank = 0;
-	double confidence = 0;
+	int rank = stat_order_rank(n, .5, alpha / 2);
 
-	for (int k = 1; 2 * k <= n; k++) {
-		double covered = 1 - 2 * gsl_cdf_binomial_P((unsigned)(k - 1), .5, (unsigned)n);
-
-		if (covered < 1 - alpha)
-			break;
-		rank = k;
-		confidence = covered;
-	}
 	if (ret_confidence)
-		*ret_confidence = confidence;
+		*ret_confidence = rank ? 1 - 2 * gsl_cdf_binomial_P((unsigned)(rank - 1), .5, (unsigned)n) : 0;
 	return rank;
 }
 

@@ -7,22 +7,6 @@
 
 #include <gsl/gsl_cdf.h>
 
-/* The largest l with P(Bin(n, p) <= l - 1) <= tail, 0 for none. */
-static int rank_below(int n, double p, double tail)
-{
-	int low = 0, high = n;
-
-	while (low < high) {
-		int middle = low + (high - low + 1) / 2;
-
-		if (gsl_cdf_binomial_P((unsigned)(middle - 1), p, (unsigned)n) <= tail)
-			low = middle;
-		else
-			high = middle - 1;
-	}
-	return low;
-}
-
 int stat_percentile(const double *values, int n, double p, double alpha, struct stat_percentile *ret_percentile,
 		    struct err *err)
 {
@@ -39,14 +23,17 @@ int stat_percentile(const double *values, int n, double p, double alpha, struct 
 		return r;
 	sorted = stat_sorted(values, n);
 	percentile.within = (struct stat_interval){stat_sorted_quantile(sorted, n, p), -INFINITY, INFINITY};
-	percentile.low_rank = rank_below(n, p, alpha / 2);
+	percentile.low_rank = stat_order_rank(n, p, alpha / 2);
 	/* Counted from the top the same holds with 1 - p. */
-	above = rank_below(n, 1 - p, alpha / 2);
+	above = stat_order_rank(n, 1 - p, alpha / 2);
 	percentile.high_rank = above ? n + 1 - above : 0;
 	if (percentile.low_rank)
 		percentile.within.low = sorted[percentile.low_rank - 1];
 	if (percentile.high_rank)
 		percentile.within.high = sorted[percentile.high_rank - 1];
+	/* Of few values interpolation stops below a bound that is the highest of them, or above the lowest. */
+	percentile.within.estimate =
+	    fmin(fmax(percentile.within.estimate, percentile.within.low), percentile.within.high);
 	if (percentile.low_rank && percentile.high_rank)
 		percentile.confidence = gsl_cdf_binomial_P((unsigned)(percentile.high_rank - 1), p, (unsigned)n) -
 					gsl_cdf_binomial_P((unsigned)(percentile.low_rank - 1), p, (unsigned)n);

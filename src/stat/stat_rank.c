@@ -8,7 +8,7 @@
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
 
-enum { SIGNED_EXACT = 200, UNPAIRED_EXACT = 100, WALSH_MAX = 2000 /* two million averages */ };
+enum { SIGNED_EXACT = 200, UNPAIRED_EXACT = 60, WALSH_MAX = 2000 /* two million averages */ };
 
 /* Twice the rank of each value, ties sharing the mean of theirs: whole numbers, so that sums of ranks can be counted.
  */

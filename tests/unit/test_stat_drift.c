@@ -41,6 +41,8 @@ static void test_critical_values(void **state)
 	}
 	/* Where the exact values end the approximations go on smoothly. */
 	assert_true(fabs(stat_von_neumann_critical(31) - stat_von_neumann_critical(30) - .010) < .003);
+	assert_true(fabs(stat_von_neumann_critical(1001) - stat_von_neumann_critical(1000)) < .001);
+	assert_true(stat_von_neumann_critical(10000000) > 1.998 && stat_von_neumann_critical(10000000) < 2);
 	assert_in_range(stat_mann_kendall_critical(101) - stat_mann_kendall_critical(100), 0, 30);
 	assert_true(stat_mann_kendall_critical(3) == LONG_MAX && isnan(stat_von_neumann_critical(2)));
 }

@@ -190,6 +190,8 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 		r = measure_open(cli, &measure);
 	if (r)
 		return r;
+	if (study_host_clean(&measure.machine, &err) < 0)
+		return cli_fail(&err);
 	if (study_suit(&measure.machine, job->study, &left_out, &err) < 0) {
 		print_left_out(cli, measure.arena, &left_out);
 		return cli_fail(&err);

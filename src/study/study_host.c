@@ -16,6 +16,31 @@ void study_host_begin(struct study_host *host)
 	host->hooked = ARENA_ARRAY(host->arena, host->matrix->study->factor_count + 1, size_t);
 }
 
+/* What the journal says of changes that studies make. */
+#define STUDY_MARK "study "
+
+int study_host_clean(struct knob_machine *machine, struct err *err)
+{
+	struct knob_journal journal = {0};
+	unsigned *ids;
+	int r = knob_journal_read(machine, &journal, err);
+	size_t count = r < 0 ? 0 : knob_in_force(machine, &journal, &ids);
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t c = 0; c < journal.count; c++) {
+			const struct knob_change *change = &journal.changes[c];
+
+			if (change->id != ids[i] || !text_starts(change->what, STUDY_MARK))
+				continue;
+			(void)err_set(
+			    err, EBUSY, change->what,
+			    "a study that was killed has left this in force, which is not how the machine was");
+			(void)err_hint(err, "put it back first: hvtune undo %u", change->id);
+			return -EBUSY;
+		}
+	return r;
+}
+
 size_t study_host_asks(struct arena *arena, const struct study_matrix *matrix, size_t config, struct knob_ask **ret)
 {
 	const struct study *study = matrix->study;
@@ -156,7 +181,7 @@ static int set_knobs(struct study_host *host, int config, struct err *err)
 {
 	const struct study *study = host->matrix->study;
 	const struct knob_apply_options options = {
-	    .what = arena_printf(host->arena, "study %s: %s", study->name,
+	    .what = arena_printf(host->arena, STUDY_MARK "%s: %s", study->name,
 				 study_config_name(host->arena, host->matrix, (size_t)config)),
 	    .settle_ms = host->settle_ms,
 	    .stop = stop,

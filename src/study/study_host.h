@@ -26,6 +26,12 @@ struct study_host {
 void study_host_begin(struct study_host *host);
 
 /*
+ * Has a study that was killed left settings in force? They would be taken for the machine's own. -EBUSY, and err says
+ * what and how to put it back; 0: no.
+ */
+int study_host_clean(struct knob_machine *machine, struct err *err);
+
+/*
  * Bring the machine to a configuration; nothing is done when it is in it. -EINTR: stopped by a signal, and everything
  * is as it was before the study; other errors: it could not be set, and what was changed is put back.
  */

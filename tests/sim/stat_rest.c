@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Owns the simulation of many configurations beside a baseline (family error and power), and of energy from samples of
- * power.
+ * Owns the simulation of many configurations beside a baseline (family error and power), of the shares of levers, and
+ * of energy from samples of power.
  *
  * usage: stat_rest [--reps N]     (3000)
  */
@@ -10,6 +10,7 @@
 #include <gsl/gsl_randist.h>
 
 #include "stat_cases.h"
+#include "stat_effects.h"
 #include "meter_sampler.h"
 #include "stat_many.h"
 
@@ -111,6 +112,112 @@ static void family(long reps)
 	}
 }
 
+/* ---- 4: shares of levers ---- */
+
+enum { LEVERS = 8, LEVER_RUNS = 6 };
+
+/* A game of single, paired and threefold effects on the logs. */
+struct game {
+	int levers;
+	double one[LEVERS], two[LEVERS][LEVERS], three[LEVERS][LEVERS][LEVERS]; /* of i < j < k */
+};
+
+static void draw_game(struct game *game, gsl_rng *random, double three_sd)
+{
+	for (int i = 0; i < game->levers; i++) {
+		game->one[i] = gsl_ran_gaussian_ziggurat(random, .05);
+		for (int j = i + 1; j < game->levers; j++) {
+			game->two[i][j] = gsl_ran_gaussian_ziggurat(random, .015);
+			for (int k = j + 1; k < game->levers; k++)
+				game->three[i][j][k] = gsl_ran_gaussian_ziggurat(random, three_sd);
+		}
+	}
+}
+
+/* Value of a set of levers; with `of` the share of the lever that is the only one in `of`: the whole of its own
+ * effect, half of each pair's and a third of each three's. */
+static double worth(const struct game *game, unsigned set, unsigned of)
+{
+	double sum = 0;
+
+	for (int i = 0; i < game->levers; i++) {
+		if (!(set >> i & 1))
+			continue;
+		sum += !of || of >> i & 1 ? game->one[i] : 0;
+		for (int j = i + 1; j < game->levers; j++) {
+			unsigned pair = 1u << i | 1u << j;
+
+			if (!(set >> j & 1))
+				continue;
+			sum += !of ? game->two[i][j] : of & pair ? game->two[i][j] / 2 : 0;
+			for (int k = j + 1; k < game->levers; k++)
+				if (set >> k & 1)
+					sum += !of		       ? game->three[i][j][k]
+					       : of & (pair | 1u << k) ? game->three[i][j][k] / 3
+								       : 0;
+		}
+	}
+	return sum;
+}
+
+static struct stat_cell measured(const struct game *game, gsl_rng *random, unsigned set)
+{
+	double logs[LEVER_RUNS], is = worth(game, set, 0);
+
+	for (int i = 0; i < LEVER_RUNS; i++)
+		logs[i] = is + gsl_ran_gaussian_ziggurat(random, .01);
+	return stat_cell(logs, LEVER_RUNS);
+}
+
+static void shares(long reps)
+{
+	static const struct {
+		int levers;
+		double three_sd, stated; /* the ends of the stated ranges belong to few and to many levers */
+	} rows[] = {{3, 0, 95}, {8, 0, 95}, {3, .003, 95}, {8, .003, 91}, {3, .01, 93}, {8, .01, 65}};
+	char what[96];
+
+	printf("  4 coverage of shares by first in and last in, six runs of 1 %%\n");
+	for (size_t row = 0; row < ARRAY_SIZE(rows); row++) {
+		gsl_rng *random = random_of(800 + row);
+		struct game game = {.levers = rows[row].levers};
+		unsigned all = (1u << game.levers) - 1;
+		long hits = 0, residuals = 0;
+
+		for (long rep = 0; rep < reps; rep++) {
+			struct stat_cell none, whole, alone[LEVERS], without[LEVERS];
+			struct stat_attribution is;
+			struct stat_lever levers[LEVERS];
+			double rest;
+
+			draw_game(&game, random, rows[row].three_sd);
+			none = measured(&game, random, 0);
+			whole = measured(&game, random, all);
+			rest = worth(&game, all, 0);
+			for (int j = 0; j < game.levers; j++) {
+				alone[j] = measured(&game, random, 1u << j);
+				without[j] = measured(&game, random, all & ~(1u << j));
+				rest -= (worth(&game, 1u << j, 0) + worth(&game, all, 0) -
+					 worth(&game, all & ~(1u << j), 0)) /
+					2;
+			}
+			(void)stat_attribute(&none, &whole, alone, without, game.levers, STAT_ALPHA, &is, levers, NULL);
+			for (int j = 0; j < game.levers; j++) {
+				double share = worth(&game, all, 1u << j);
+
+				hits += log(levers[j].share.low) <= share && share <= log(levers[j].share.high);
+			}
+			residuals += log(is.residual.low) <= rest && rest <= log(is.residual.high);
+		}
+		(void)snprintf(what, sizeof(what), "%d levers, three-way sd %g %%", game.levers,
+			       rows[row].three_sd * 100);
+		/* The shares of one study lean on the same baseline: they count as one. */
+		judge_percent(&judge, what, hits / game.levers, reps, rows[row].stated, STATED, 1);
+		judge_percent(&judge, "  residual", residuals, reps, 95, 1000000, 0);
+		gsl_rng_free(random);
+	}
+}
+
 /* ---- 5.2: energy of a run of 75 s ---- */
 
 /* Power of a host: idle, a rise and fall with a time constant, and a slow wave of the load. */
@@ -172,6 +279,7 @@ int main(int argc, char **argv)
 	long reps = reps_of(argc, argv, 3000);
 
 	family(reps);
+	shares(reps);
 	power(reps);
 	return judge_end(&judge);
 }

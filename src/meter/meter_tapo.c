@@ -72,17 +72,13 @@ static int begin(struct tapo *tapo)
 		tapo->way = TAPO_KLAP;
 	/* Old firmware has no page of that name; new firmware forbids it, and may still answer the old way. */
 	if (r == -ENOENT || tapo->klap_forbidden) {
-		struct err before = tapo->device.err;
-
 		tapo->device.err = (struct err){0};
 		r = tapo_passthrough_begin(tapo);
 		if (r == 0)
 			tapo->way = TAPO_PASSTHROUGH;
-		else if (tapo->klap_forbidden)
-			tapo->device.err = before;
+		else if (tapo->klap_forbidden && r != -EACCES)
+			r = tapo_refused_by_firmware(tapo);
 	}
-	if (r < 0 && tapo->klap_forbidden)
-		r = tapo_refused_by_firmware(tapo);
 	tapo->in_session = r == 0;
 	return r;
 }

@@ -257,7 +257,7 @@ static void conclude(const struct meter_source *source, const struct sums *sums,
 	double period_s = is_counter ? source->refresh_s : reach_s(source);
 	bool few = !is_counter && period_s > ret->window_s / 10;
 	/* What is missing at the edges by less than the counter's step, and not in a hole between. */
-	double covered_end_s = seconds(sums->last_ns - sums->first_ns);
+	double covered_end_s = sums->covered_s > 0 ? seconds(sums->last_ns - sums->first_ns) : 0;
 	bool whole = sums->covered_s > 0 && covered_end_s - sums->covered_s < 1e-6 &&
 		     missing_s <= MIN_OF(fmax(2 * source->refresh_s, grain_s), ret->window_s / 2) + 1e-9;
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Meters that a file names: plugs, UPSes, BMCs and commands, each read end to end from one that behaves as it does."""
+import json
 import os
 import shutil
 import socket
 import tempfile
+import threading
 import time
 import unittest
 from pathlib import Path
@@ -220,6 +222,26 @@ class Tapo(Devices):
         device = self.start(devices.Klap(forbids=True))
         source = self.assert_refused(self.text(device), "tapo.plug", "firmware (1.4 and later) refuses")
         self.assertIn("Third-Party Compatibility", source["hint"])
+
+    def test_what_it_asks_for_instead(self):
+        """A plug tells by UDP what it wants to be talked to with."""
+        try:
+            udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+            self.addCleanup(udp.close)
+            udp.bind(("127.0.0.1", 20002))
+        except OSError as error:
+            self.skipTest(f"UDP port 20002 is taken: {error}")
+        asked = []
+
+        def answer():
+            question, client = udp.recvfrom(100)
+            asked.append(question.hex())
+            scheme = {"result": {"device_type": "SMART.TAPOPLUG", "mgt_encrypt_schm": {"encrypt_type": "TPAP", "http_port": 80}}}
+            udp.sendto(bytes(16) + json.dumps(scheme).encode(), client)
+        threading.Thread(target=answer, daemon=True).start()
+        device = self.start(devices.Klap(forbids=True))
+        self.assert_refused(self.text(device), "tapo.plug", "it asks for TPAP")
+        self.assertEqual(asked, ["020000010000000000000000463cb5d3"])
 
     def test_the_older_passthrough(self):
         device = self.start(devices.Passthrough())

@@ -8,7 +8,7 @@ _hvtune_knobs() {
 
 _hvtune() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} command=${COMP_WORDS[1]}
-    local commands="check show explain lint place set apply fix confirm undo status knobs meters study tune workloads report run compare top results capture hold-latency help" options
+    local commands="check show explain lint place set apply fix confirm undo status knobs meters study tune workloads report run compare top idle results capture hold-latency help" options
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
@@ -47,6 +47,9 @@ _hvtune() {
         options+=" --seed --fail-if-slower --accept-risk --host --setup --prepare --conclude --cleanup --shell --cwd"
         options+=" --env --input --timeout --exit-code --show-output --metric --read-from --target --max-load --meters --label"
         options+=" --store --no-store --json --help"
+        ;;
+    idle)
+        options="--settle --window --meters --label --store --no-store --json --help"
         ;;
     results)
         options="--store --format --yes --json --help"

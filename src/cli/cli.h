@@ -100,6 +100,8 @@ enum cli_option_id {
 	OPTION_EXPORT_FORMAT,
 	OPTION_MINUTES,
 	OPTION_TUNE_APPLY,
+	OPTION_IDLE_SETTLE,
+	OPTION_IDLE_WINDOW,
 	OPTION_COUNT,
 };
 
@@ -181,6 +183,7 @@ int cmd_confirm(struct cli *cli);
 int cmd_explain(struct cli *cli);
 int cmd_fix(struct cli *cli);
 int cmd_hold_latency(struct cli *cli);
+int cmd_idle(struct cli *cli);
 int cmd_knobs(struct cli *cli);
 int cmd_lint(struct cli *cli);
 int cmd_meters(struct cli *cli);

@@ -123,6 +123,8 @@ const struct cli_option cli_options[] = {
     {OPTION_FAIL_IF_SLOWER, "fail-if-slower", 0, "PERCENT",
      "exit code 1 when another than the first is shown to be worse by more than that"},
     {OPTION_EXPORT_FORMAT, "format", 0, "FORM", "what export writes: jsonl (the usual; import reads it) or csv"},
+    {OPTION_IDLE_SETTLE, "settle", 0, "SECONDS", "let the machine settle for so long before (120)"},
+    {OPTION_IDLE_WINDOW, "window", 0, "SECONDS", "measure for so long, in ten parts (60)"},
     {0, NULL, 0, NULL, NULL},
 };
 
@@ -169,6 +171,9 @@ static const enum cli_option_id top_options[] = {OPTION_REFRESH, OPTION_CPUS, OP
 						 OPTION_TIMES,	 OPTION_HOST, OPTION_CONNECT, 0};
 
 static const enum cli_option_id results_options[] = {OPTION_STORE, OPTION_EXPORT_FORMAT, OPTION_YES, OPTION_JSON, 0};
+
+static const enum cli_option_id idle_options[] = {OPTION_IDLE_SETTLE, OPTION_IDLE_WINDOW, OPTION_METERS, OPTION_LABEL,
+						  OPTION_STORE,	      OPTION_NO_STORE,	  OPTION_JSON,	 0};
 
 #define CODES_USUAL "0 fine, 1 findings, 2 usage, 3 could not"
 #define CODES_CHANGE "0 done, 1 put back or not wanted, 2 usage, 3 could not"
@@ -277,6 +282,10 @@ const struct cli_command cli_commands[] = {
      "first is compared with itself. The verdict is that one is better, that no difference is larger than so much, or "
      "that it is undecided.",
      compare_options, cmd_compare, "0 compared, 1 by --fail-if-slower, 2 usage, 3 could not"},
+    {"idle", "", "measure what the machine draws when it does nothing",
+     "Lets the machine settle, then measures power for a while in ten parts: the mean with its interval and the lowest "
+     "part, for each boundary that has a meter, with temperature and how busy the CPUs were meanwhile.",
+     idle_options, cmd_idle, "0 measured, 1 no meter of power, 2 usage, 3 could not"},
     {"results", "[ACTION [SESSION...]]", "list, show and move what was measured",
      "Lists the sessions that are kept; show prints one, compare two beside each other with what else differs, delete "
      "forgets, merge copies other stores into this one, export and import carry sessions as JSON lines, and export as "

@@ -12,7 +12,7 @@ HVTUNE = os.environ.get("HVTUNE", str(TOP / "build/src/cli/hvtune"))
 SHARED = Path(os.environ.get("HVTUNE_SHARED", TOP.parent / "shared"))
 SANITIZED = bool(os.environ.get("HVTUNE_SANITIZED"))
 COMMANDS = ("check", "show", "explain", "lint", "place", "set", "apply", "fix", "confirm", "undo", "status", "knobs", "report", "meters", "study", "tune", "workloads",
-            "run", "compare", "top", "results", "capture", "hold-latency")
+            "run", "compare", "top", "idle", "results", "capture", "hold-latency")
 
 
 class Done:

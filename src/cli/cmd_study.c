@@ -7,6 +7,7 @@
 #include "report.h"
 #include "report_study.h"
 #include "study_cli.h"
+#include "study_new.h"
 #include "study_suit.h"
 #include "text.h"
 
@@ -61,10 +62,29 @@ static int check(struct cli *cli)
 	return checked.possible ? EXIT_FINE : EXIT_FINDINGS;
 }
 
+/* To standard output, so that nothing is overwritten. */
+static int new_file(struct cli *cli)
+{
+	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
+	const char *words = "";
+	int r;
+
+	if (cli_given(cli, OPTION_JSON))
+		return cli_usage(cli, "study new writes YAML");
+	r = change_open(cli, &machine);
+	if (r)
+		return r;
+	for (int i = 1; i < cli->argument_count; i++)
+		words = arena_printf(machine.arena, "%s%s%s", words, i > 1 ? " " : "", cli->arguments[i]);
+	(void)fputs(study_new(&machine, *words ? words : NULL), cli->out.out);
+	return EXIT_FINE;
+}
+
 static const struct {
 	const char *word;
 	int (*run)(struct cli *cli);
 } verbs[] = {
+    {"new", new_file},
     {"check", check},
     {"run", study_cli_run},
 };
@@ -72,9 +92,9 @@ static const struct {
 int cmd_study(struct cli *cli)
 {
 	if (!cli->argument_count)
-		return cli_usage(cli, "study needs to be told what to do: check or run");
+		return cli_usage(cli, "study needs to be told what to do: new, check or run");
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (text_equal(verbs[i].word, cli->arguments[0]))
 			return verbs[i].run(cli);
-	return cli_usage(cli, "study does not know \"%s\"; it does: check, run", cli->arguments[0]);
+	return cli_usage(cli, "study does not know \"%s\"; it does: new, check, run", cli->arguments[0]);
 }

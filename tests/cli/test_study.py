@@ -72,6 +72,16 @@ class Study(Test):
         self.assertIn('did you mean "governor"', lines[0])
         self.assertIn("s.yaml:5:", lines[1])
 
+    def test_new_is_a_study(self):
+        done = hvtune("study", "new", "--host", self.root, "--", "echo 'it''s' | cat")
+        self.assert_code(done, 0)
+        self.assertIn("levels: [performance, powersave]", done.out)
+        self.assertIn("levels: [performance, balance_performance, power]", done.out)
+        checked = self.study(done.out, "--json")
+        self.assert_code(checked, 0)
+        self.assertEqual(json.loads(checked.out)["workloads"], ["work"])
+        self.assert_code(self.study(hvtune("study", "new", "--host", self.root).out), 0)
+
     def test_usage(self):
         for words, said in (((), "check"), (("chek",), "chek"), (("check",), "one FILE"), (("run",), "one FILE")):
             done = hvtune("study", *words)

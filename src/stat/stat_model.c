@@ -332,6 +332,11 @@ int stat_model_solve(struct stat_model *model, double widen, struct err *err)
 	return 0;
 }
 
+bool stat_model_solved(const struct stat_model *model)
+{
+	return model->across != NULL;
+}
+
 double stat_model_mean(const struct stat_model *model, int c)
 {
 	return model->theta_mean[c];

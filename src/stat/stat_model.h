@@ -67,6 +67,8 @@ double stat_model_likelihood(struct stat_model *model);
  */
 int stat_model_solve(struct stat_model *model, double widen, struct err *err);
 
+bool stat_model_solved(const struct stat_model *model); /* since the runs were given */
+
 /* After stat_model_solve: of theta on the scale of the logs, and of the effect of a boot (0 and vb for one unknown). */
 double stat_model_mean(const struct stat_model *model, int c);
 double stat_model_variance(const struct stat_model *model, int c);

@@ -5,9 +5,19 @@
 #include <errno.h>
 #include <math.h>
 
+#include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
 
-enum { RIVALS = 48, DRAWS = 400, FIRST_SWEEPS = 3, REFIT_RUNS = 4, RANK_DRAWS = 1000, KNOWN_RUNS = 4, AGAIN = 2 };
+enum {
+	RIVALS = 48,
+	DRAWS = 400,
+	FIRST_SWEEPS = 3,
+	REFIT_RUNS = 4,
+	RANK_DRAWS = 1000,
+	RANK_RIVALS = 512,
+	KNOWN_RUNS = 4,
+	AGAIN = 2
+};
 #define FIRST_STEP 3.
 #define NEXT_STEP 1.6
 #define WIDEN 3. /* v2 and v3 in decisions, and once more when the check fails */
@@ -23,7 +33,7 @@ static int lowest(const struct stat_model *model, int count)
 }
 
 /* The incumbent first, then those most likely to be below it. Returns how many. */
-static int rivals(const struct stat_model *model, int count, int incumbent, int *ret)
+static int rivals(const struct stat_model *model, int count, int incumbent, int most, int *ret)
 {
 	CLEANUP(base_free) double *z = stat_zeroed(count, sizeof(double));
 	CLEANUP(base_free) size_t *order = stat_zeroed(count, sizeof(size_t));
@@ -34,7 +44,7 @@ static int rivals(const struct stat_model *model, int count, int incumbent, int 
 		       sqrt(MAX_OF(stat_model_variance(model, c), 1e-16));
 	gsl_sort_index(order, z, 1, (size_t)count);
 	ret[n++] = incumbent;
-	for (int i = 0; i < count && n < RIVALS; i++)
+	for (int i = 0; i < count && n < most; i++)
 		if ((int)order[i] != incumbent)
 			ret[n++] = (int)order[i];
 	return n;
@@ -141,7 +151,7 @@ int stat_select(struct stat_model *model, const struct stat_space *space, const 
 	if (r < 0)
 		return r;
 	choice.incumbent = lowest(model, space->count);
-	count = rivals(model, space->count, choice.incumbent, who);
+	count = rivals(model, space->count, choice.incumbent, RIVALS, who);
 	choice.bad = judge(model, rule, who, count, rule->seed + (uint64_t)n, &challenger);
 	again = (!choice.check.fits || choice.check.stands_out) &&
 		stat_model_runs_of(model, choice.check.configuration) < KNOWN_RUNS;
@@ -164,34 +174,45 @@ int stat_select(struct stat_model *model, const struct stat_space *space, const 
 	return 0;
 }
 
+/* Of one that is not among the rivals: P(it is within the margin of the incumbent). */
+static double good_beside(const struct stat_model *model, int c, int incumbent, double margin)
+{
+	double variance = stat_model_variance(model, c) + stat_model_variance(model, incumbent) -
+			  2 * stat_model_covariance(model, c, incumbent);
+
+	return gsl_cdf_ugaussian_P((stat_model_mean(model, incumbent) + margin - stat_model_mean(model, c)) /
+				   sqrt(MAX_OF(variance, 1e-16)));
+}
+
 int stat_rank(const struct stat_model *model, const struct stat_space *space, const struct stat_select_rule *rule,
 	      struct stat_ranking *ret_ranking, struct stat_standing *ret_standings, struct err *err)
 {
-	int n = space->count, incumbent = lowest(model, n);
-	CLEANUP(base_free) int *all = stat_zeroed(n, sizeof(int));
-	CLEANUP(base_free) double *draws = NULL, *regrets = stat_zeroed(RANK_DRAWS, sizeof(double));
+	int incumbent = lowest(model, space->count), who[RANK_RIVALS], n;
+	CLEANUP(base_free) double *draws = stat_zeroed(RANK_RIVALS * RANK_DRAWS, sizeof(double));
+	CLEANUP(base_free) double *regrets = stat_zeroed(RANK_DRAWS, sizeof(double));
 
-	if ((size_t)n * RANK_DRAWS > INT32_MAX)
-		return err_set(err, EINVAL, NULL, "%d configurations are too many to rank", n);
-	draws = stat_zeroed(n * RANK_DRAWS, sizeof(double));
-	for (int c = 0; c < n; c++) {
-		all[c] = c;
+	if (!stat_model_solved(model))
+		return err_set(err, EINVAL, NULL, "the model has not looked at any run");
+	n = rivals(model, space->count, incumbent, RANK_RIVALS, who);
+	for (int c = 0; c < space->count; c++)
 		ret_standings[c] =
-		    (struct stat_standing){stat_model_mean(model, c), sqrt(stat_model_variance(model, c)), 0, 0};
-	}
-	stat_model_draw(model, all, n, RANK_DRAWS, rule->seed, draws);
+		    (struct stat_standing){stat_model_mean(model, c), sqrt(stat_model_variance(model, c)), 0,
+					   good_beside(model, c, incumbent, log1p(rule->margin))};
+	for (int i = 0; i < n; i++)
+		ret_standings[who[i]].good = 0;
+	stat_model_draw(model, who, n, RANK_DRAWS, rule->seed, draws);
 	for (int d = 0; d < RANK_DRAWS; d++) {
 		const double *draw = draws + (size_t)d * n;
 		int best = 0;
 
-		for (int c = 1; c < n; c++)
-			if (draw[c] < draw[best])
-				best = c;
-		ret_standings[best].best += 1. / RANK_DRAWS;
-		for (int c = 0; c < n; c++)
-			if (draw[c] <= draw[best] + log1p(rule->margin))
-				ret_standings[c].good += 1. / RANK_DRAWS;
-		regrets[d] = expm1(draw[incumbent] - draw[best]);
+		for (int i = 1; i < n; i++)
+			if (draw[i] < draw[best])
+				best = i;
+		ret_standings[who[best]].best += 1. / RANK_DRAWS;
+		for (int i = 0; i < n; i++)
+			if (draw[i] <= draw[best] + log1p(rule->margin))
+				ret_standings[who[i]].good += 1. / RANK_DRAWS;
+		regrets[d] = expm1(draw[0] - draw[best]);
 	}
 	gsl_sort(regrets, 1, RANK_DRAWS);
 	*ret_ranking = (struct stat_ranking){incumbent, stat_mean(regrets, RANK_DRAWS),

@@ -56,7 +56,11 @@ struct stat_ranking {
 	double regret_mean, regret_95; /* relative: of the incumbent over the best; mean and 95 % point */
 };
 
-/* After stat_select (or stat_model_solve): where each configuration stands. `ret_standings` has space->count. */
+/*
+ * After stat_select (or stat_model_solve): where each configuration stands. `ret_standings` has space->count. By 1000
+ * joint draws of the 512 most likely to be the best; of the others `good` is beside the incumbent, and `best` 0.
+ * -EINVAL when the model has not been solved.
+ */
 int stat_rank(const struct stat_model *model, const struct stat_space *space, const struct stat_select_rule *rule,
 	      struct stat_ranking *ret_ranking, struct stat_standing *ret_standings, struct err *err);
 

@@ -300,6 +300,41 @@ static void test_select(void **state)
 	assert_int_equal(choice.what, STAT_SELECT_SPENT);
 }
 
+/* A thousand configurations: each stands somewhere, and the most likely have all of the chance to be the best. */
+static void test_rank_many(void **state)
+{
+	enum { MANY = 1000 };
+	static int levels[MANY * FACTORS];
+	const struct stat_space space = {FACTORS, MANY, levels, changes};
+	CLEANUP(stat_model_free) struct stat_model *model = stat_model_new(&space);
+	CLEANUP(base_free) struct stat_standing *standings = stat_zeroed(MANY, sizeof(*standings));
+	const struct stat_select_rule rule = STAT_SELECT_RULE;
+	struct stat_ranking ranking;
+	struct stat_run runs[20];
+	struct err err = {0};
+	double sum = 0;
+
+	(void)state;
+	for (int i = 0; i < MANY * FACTORS; i++)
+		levels[i] = i % FACTORS == 0   ? i / FACTORS / 100
+			    : i % FACTORS == 1 ? i / FACTORS / 10 % 10
+					       : i / FACTORS % 10;
+	for (int i = 0; i < 20; i++)
+		runs[i] = (struct stat_run){i * 53 % MANY, i / 5, 4 + .05 * levels[i * 53 % MANY * FACTORS]};
+	assert_int_equal(stat_model_runs(model, runs, 20, &err), 0);
+	assert_int_equal(stat_rank(model, &space, &rule, &ranking, standings, &err), -EINVAL);
+	assert_int_equal(stat_model_solve(model, 1, &err), 0);
+	assert_int_equal(stat_rank(model, &space, &rule, &ranking, standings, &err), 0);
+	assert_int_equal(levels[ranking.incumbent * FACTORS], 0);
+	for (int c = 0; c < MANY; c++) {
+		sum += standings[c].best;
+		assert_true(standings[c].good >= 0 && standings[c].good <= 1 + 1e-9);
+		assert_true(standings[c].good >= standings[c].best - 1e-9);
+		assert_true(levels[c * FACTORS] < 5 || standings[c].good < .01);
+	}
+	assert_true(fabs(sum - 1) < 1e-9);
+}
+
 static void test_bad_input(void **state)
 {
 	int levels[COUNT * FACTORS];
@@ -336,7 +371,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_model_reference), cmocka_unit_test(test_draws),     cmocka_unit_test(test_fit),
 	    cmocka_unit_test(test_nested_order),    cmocka_unit_test(test_design),    cmocka_unit_test(test_halving),
-	    cmocka_unit_test(test_select),	    cmocka_unit_test(test_bad_input), cmocka_unit_test(test_pareto),
+	    cmocka_unit_test(test_select),	    cmocka_unit_test(test_rank_many), cmocka_unit_test(test_bad_input),
+	    cmocka_unit_test(test_pareto),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -336,8 +336,8 @@ struct stat_interval report_result_pair(const struct report_result *result, size
 
 /* ---- the verdict ---- */
 
-/* The configuration with the best estimate, or -1. */
-static int best_of(const struct report_result *result, const struct report_metric *metric)
+/* The configuration with the best estimate among those of a workload, or -1. */
+static int best_of(const struct report_result *result, const struct report_metric *metric, int workload)
 {
 	int best = -1;
 
@@ -345,7 +345,7 @@ static int best_of(const struct report_result *result, const struct report_metri
 		double value = metric->estimates[i].value.estimate;
 		double other = best < 0 ? NAN : metric->estimates[best].value.estimate;
 
-		if (isfinite(value) &&
+		if (result->workloads[i] == workload && isfinite(value) &&
 		    (best < 0 || (metric->measure.better == CHART_HIGHER ? value > other : value < other)))
 			best = (int)i;
 	}
@@ -365,7 +365,7 @@ static const char *say_best(const struct report_result *result, const struct rep
 				    "%s %s so far: %s, with %s. It was selected among %zu by their estimates; no "
 				    "difference is claimed by that: `hvtune compare` shows one.",
 				    most, metric->measure.name, result->whole->configurations[best].name, value,
-				    result->whole->configuration_count);
+				    result->whole->configuration_count / (size_t)result->workload_count);
 	if (best == 0)
 		return arena_printf(arena, "%s %s: %s, with %s; no other has a better estimate.", most,
 				    metric->measure.name, result->whole->configurations[0].name, value);
@@ -399,12 +399,14 @@ static void say_metric(const struct report_result *result, const struct report_m
 	if (whole->configuration_count == 2 && !result->study &&
 	    (metric->estimates[1].runs || metric->estimates[0].runs))
 		lines[(*count)++] = metric->differences[1].words;
-	int best = whole->configuration_count > (result->study ? 1 : 2) && metric->measure.better != CHART_NEITHER
-		       ? best_of(result, metric)
-		       : -1;
+	if (whole->configuration_count <= (result->study ? 1 : 2) || metric->measure.better == CHART_NEITHER)
+		return;
+	for (int workload = 0; workload < result->workload_count; workload++) {
+		int best = best_of(result, metric, workload);
 
-	if (best >= 0)
-		lines[(*count)++] = say_best(result, metric, best);
+		if (best >= 0)
+			lines[(*count)++] = say_best(result, metric, best);
+	}
 }
 
 static bool any_energy(const struct report_result *result)
@@ -439,6 +441,25 @@ static void put_verdict(struct report_result *result)
 	result->verdict = lines;
 }
 
+/*
+ * In a study configurations of one command belong together, and different commands are different workloads. In other
+ * sessions the commands are what is compared.
+ */
+static void find_workloads(struct report_result *result)
+{
+	const struct store_whole *whole = result->whole;
+
+	result->workloads = ARENA_ARRAY(result->arena, whole->configuration_count + 1, int);
+	result->workload_count = 1;
+	for (size_t i = 1; i < whole->configuration_count && result->study; i++) {
+		size_t same = 0;
+
+		while (same < i && !text_equal(whole->configurations[same].command, whole->configurations[i].command))
+			same++;
+		result->workloads[i] = same < i ? result->workloads[same] : result->workload_count++;
+	}
+}
+
 /* The one that decided; of a session that is not over time, which most are about, or the first. */
 static int main_metric(const struct store_whole *whole)
 {
@@ -465,6 +486,7 @@ int report_result_make(struct arena *arena, const struct store_whole *whole, con
 	*result =
 	    (struct report_result){.arena = arena, .whole = whole, .samples = samples, .sample_count = sample_count};
 	result->study = text_equal(whole->session.kind, "study");
+	find_workloads(result);
 	result->alpha = method_number(whole, "alpha", STAT_ALPHA);
 	result->margin = method_number(whole, "margin", STAT_MARGIN);
 	result->metrics = ARENA_ARRAY(arena, whole->metric_count + 1, struct report_metric);

@@ -41,7 +41,9 @@ struct report_result {
 	const struct store_whole *whole;
 	const struct store_sample *samples;
 	size_t sample_count;
-	bool study;		       /* runs were chosen by what was seen: no difference is claimed */
+	bool study;	/* runs were chosen by what was seen: no difference is claimed */
+	int *workloads; /* of each configuration: a study may have several, whose values are not compared */
+	int workload_count;
 	double alpha, margin;	       /* of the comparisons, from the session's method */
 	struct report_metric *metrics; /* whole->metric_count */
 	int main;		       /* index of the metric that the verdict is about; -1 without metrics */

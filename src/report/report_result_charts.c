@@ -63,7 +63,7 @@ static const char *title_of(const struct report_result *result, const struct rep
 								     : "");
 }
 
-/* Configurations of a study by their estimates, the best first; else as they are. */
+/* Configurations of a study by workload and estimate, the best first; else as they are. */
 static const size_t *row_order(const struct report_result *result, const struct report_metric *metric)
 {
 	size_t count = result->whole->configuration_count;
@@ -74,8 +74,14 @@ static const size_t *row_order(const struct report_result *result, const struct 
 		double value = sign * metric->estimates[i].value.estimate;
 		size_t k = i;
 
-		for (; k > 0 && result->study && !(sign * metric->estimates[order[k - 1]].value.estimate <= value); k--)
-			order[k] = order[k - 1];
+		for (; k > 0 && result->study; k--) {
+			size_t before = order[k - 1];
+			int apart = result->workloads[before] - result->workloads[i];
+
+			if (apart < 0 || (apart == 0 && sign * metric->estimates[before].value.estimate <= value))
+				break;
+			order[k] = before;
+		}
 		order[k] = i;
 	}
 	return order;
@@ -90,6 +96,13 @@ static const char *note_of(const struct report_result *result, const struct repo
 	return result->whole->configuration_count > 1 && !result->study ? "the others are compared with it" : NULL;
 }
 
+static const char *workload_name(const struct report_result *result, size_t configuration)
+{
+	const char *command = result->whole->configurations[configuration].command;
+
+	return command ? report_command(result->arena, command) : "nothing is run";
+}
+
 static void add_intervals(struct report_result *result, const struct report_metric *metric)
 {
 	const struct store_whole *whole = result->whole;
@@ -100,12 +113,16 @@ static void add_intervals(struct report_result *result, const struct report_metr
 		const struct report_estimate *found = &metric->estimates[order[i]];
 		bool bounded = isfinite(found->half);
 
-		rows[i] = (struct chart_interval){.label = whole->configurations[order[i]].name,
-						  .value = found->value.estimate,
-						  .low = bounded ? found->value.low : NAN,
-						  .high = bounded ? found->value.high : NAN,
-						  .note = note_of(result, metric, order[i]),
-						  .mark = result->study ? CHART_PLAIN : mark_of(metric, order[i])};
+		bool another = i == 0 || result->workloads[order[i]] != result->workloads[order[i - 1]];
+
+		rows[i] = (struct chart_interval){
+		    .label = whole->configurations[order[i]].name,
+		    .group = another && result->workload_count > 1 ? workload_name(result, order[i]) : NULL,
+		    .value = found->value.estimate,
+		    .low = bounded ? found->value.low : NAN,
+		    .high = bounded ? found->value.high : NAN,
+		    .note = note_of(result, metric, order[i]),
+		    .mark = result->study ? CHART_PLAIN : mark_of(metric, order[i])};
 	}
 	add(result, CHART_INTERVALS, title_of(result, metric), metric_note(result, metric->metric))->intervals =
 	    (struct chart_intervals){metric->measure, rows, (int)whole->configuration_count};
@@ -215,9 +232,12 @@ static int level_index(const char *const *all, int count, const char *value)
 	return -1;
 }
 
-/* Two knobs that both take several values, on a grid of which at least half is filled. */
-static void add_heat(struct report_result *result, const struct report_metric *metric, const char *const *knobs)
+/* Two knobs that both take several values, on a grid of which at least half is filled, for one workload. */
+static void add_heat(struct report_result *result, const struct report_metric *metric, const char *const *knobs,
+		     int workload)
 {
+	const char *of = "";
+
 	const struct store_whole *whole = result->whole;
 	struct chart_heat heat = {.measure = metric->measure};
 	double *values;
@@ -230,12 +250,17 @@ static void add_heat(struct report_result *result, const struct report_metric *m
 	heat.columns = levels(result, knobs[1], &heat.column_count);
 	size_t cells = (size_t)heat.row_count * (size_t)heat.column_count;
 
-	if (heat.row_count < 2 || heat.column_count < 2 || whole->configuration_count * 2 < cells)
+	if (heat.row_count < 2 || heat.column_count < 2 ||
+	    whole->configuration_count / (size_t)result->workload_count * 2 < cells)
 		return;
 	values = ARENA_ARRAY(result->arena, cells, double);
 	for (size_t i = 0; i < cells; i++)
 		values[i] = NAN;
 	for (size_t i = 0; i < whole->configuration_count; i++) {
+		if (result->workloads[i] != workload)
+			continue;
+		if (result->workload_count > 1)
+			of = arena_printf(result->arena, ": %s", workload_name(result, i));
 		int row = level_index(heat.rows, heat.row_count,
 				      report_setting(result->arena, &whole->configurations[i], knobs[0]));
 		int column = level_index(heat.columns, heat.column_count,
@@ -245,7 +270,7 @@ static void add_heat(struct report_result *result, const struct report_metric *m
 	}
 	heat.values = values;
 	add(result, CHART_HEAT,
-	    arena_printf(result->arena, "%s by %s and %s", metric->measure.name, knobs[0], knobs[1]),
+	    arena_printf(result->arena, "%s by %s and %s%s", metric->measure.name, knobs[0], knobs[1], of),
 	    metric_note(result, metric->metric))
 	    ->heat = heat;
 }
@@ -536,7 +561,8 @@ void report_result_charts(struct report_result *result)
 	const char *const *knobs = report_settings(result->arena, whole);
 	const struct report_metric *main = result->main >= 0 ? &result->metrics[result->main] : NULL, *energy;
 
-	result->charts = ARENA_ARRAY(result->arena, whole->metric_count + CHARTS_FIXED, struct chart);
+	result->charts = ARENA_ARRAY(result->arena, whole->metric_count + (size_t)result->workload_count + CHARTS_FIXED,
+				     struct chart);
 	if (main && any_runs(result, main)) {
 		add_intervals(result, main);
 		for (size_t i = 0; i < whole->metric_count; i++)
@@ -545,9 +571,10 @@ void report_result_charts(struct report_result *result)
 				add_intervals(result, &result->metrics[i]);
 		if (is_chain(result, knobs))
 			add_waterfall(result, main, knobs);
-		add_heat(result, main, knobs);
+		for (int workload = 0; workload < result->workload_count; workload++)
+			add_heat(result, main, knobs, workload);
 		energy = energy_metric(result);
-		if (energy && whole->configuration_count > 2)
+		if (energy && whole->configuration_count > 2 && result->workload_count == 1)
 			add_pareto(result, main, energy);
 		add_dots(result, main);
 	}

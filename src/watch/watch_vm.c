@@ -30,7 +30,7 @@ struct watch_vms {
 	struct arena *arena;
 	struct machine *machines;
 	struct watch_vm *views;
-	size_t count;
+	size_t count, files; /* files: that are open at most */
 };
 
 static struct thread *known_thread(const struct watch_vms *before, int tid)
@@ -107,6 +107,11 @@ struct watch_vms *watch_vms_open(const struct host *host, const struct vm_joined
 	vms->arena = arena;
 	vms->machines = ARENA_ARRAY(arena, (size_t)joined->count + 1, struct machine);
 	vms->views = ARENA_ARRAY(arena, (size_t)joined->count + 1, struct watch_vm);
+	for (int i = 0; i < joined->count; i++)
+		vms->files += joined->vms[i]->pid ? (size_t)joined->vms[i]->vcpu_max + 1 : 0;
+	/* Those of before are still open; they are given back soon, and count no more then. */
+	if (!before || vms->files > before->files)
+		(void)sys_again_room(vms->files, &(uint64_t){0});
 	for (int i = 0; i < joined->count; i++)
 		if (joined->vms[i]->pid)
 			open_machine(host, joined->vms[i], arena, before, &vms->machines[vms->count++]);

@@ -15,7 +15,7 @@ from harness import HVTUNE, Test, hvtune
 
 MAKER = Path(HVTUNE).resolve().parents[2] / "tests/unit/report_store"
 HOSTILE = "5"
-SESSIONS = ("pair", "chain", "grid", HOSTILE, "nothing")
+SESSIONS = ("pair", "chain", "grid", HOSTILE, "nothing", "workloads")
 VOID = {"meta", "br", "hr", "img", "rect", "line", "circle", "path"}
 
 
@@ -93,6 +93,15 @@ class Reports(Test):
             self.assertEqual({estimate["beside_first"] for estimate in json_["metrics"][0]["estimates"]}, {None})
             self.assertIn("Least wall time so far: cell 1", json_["verdict"][0])
             self.assertIn("no difference is claimed", json_["verdict"][0])
+
+    def test_workloads_are_not_compared(self):
+        verdict = self.report("workloads", "--json").json()["verdict"]
+        self.assertIn("Least wall time so far: long: x=2, with 89.99 s", verdict[0])
+        self.assertIn("Least wall time so far: short: x=1, with 10", verdict[1])
+        self.assertIn("selected among 2", verdict[0])
+        chart = self.report("workloads", env={"COLUMNS": "120"}).out.split("wall time of every run")[0]
+        # Each below a heading of its own, the best first.
+        self.assertRegex(chart, r"(?s)\nlong\n *long: x=2 .*\n *long: x=1 .*\nshort\n *short: x=1 .*\n *short: x=2 ")
 
     def test_charts_follow_the_data(self):
         """A chain of settings has its steps, a grid its map, energy its front."""

@@ -195,6 +195,23 @@ static void grid(struct scene *scene)
 	scene->study = NULL;
 }
 
+/* A study of two workloads, of which one takes ten times as long: their times are not beside each other. */
+static void workloads(struct scene *scene)
+{
+	static const struct store_configuration all[] = {
+	    {.id = 0, .name = "long: x=1", .command = "[\"long\"]", .settings = "{\"x\": \"1\"}"},
+	    {.id = 1, .name = "short: x=1", .command = "[\"short\"]", .settings = "{\"x\": \"1\"}"},
+	    {.id = 2, .name = "long: x=2", .command = "[\"long\"]", .settings = "{\"x\": \"2\"}"},
+	    {.id = 3, .name = "short: x=2", .command = "[\"short\"]", .settings = "{\"x\": \"2\"}"}};
+	static const double seconds[] = {100, 10, 90, 11};
+
+	begin(scene, "study", "workloads", 1);
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		must(scene, store_configuration_add(scene->store, scene->session, &all[i], &scene->err));
+	blocks(scene, 4, 4, seconds, NULL, 1);
+	end(scene);
+}
+
 /* Names that nobody would choose, one run each, a session that was cut. */
 static void hostile(struct scene *scene)
 {
@@ -227,6 +244,7 @@ int main(int argc, char **argv)
 	grid(&scene);
 	hostile(&scene);
 	nothing(&scene);
+	workloads(&scene);
 	(void)store_close(scene.store);
 	return 0;
 }

@@ -102,7 +102,7 @@ static void put_padded(const struct term *term, const char *text, int width)
 }
 
 static void print_source(const struct term *term, struct arena *arena, const struct widths *widths,
-			 const struct meter_source *source, const struct meter_result *result)
+			 const struct meter_source *source, const struct meter_result *result, bool with_remark)
 {
 	const char *now = now_text(term, arena, source, result);
 	bool works = source->state == METER_VALUE;
@@ -120,7 +120,7 @@ static void print_source(const struct term *term, struct arena *arena, const str
 	}
 	put_padded(term, now, widths->now);
 	term_flow(term, column + widths->now + 2, true, kind_text(term, arena, source));
-	if (result->state == METER_VALUE && result->why)
+	if (result->state == METER_VALUE && result->why && with_remark)
 		term_flow(term, column, false, result->why);
 }
 
@@ -198,7 +198,8 @@ void report_meters(const struct term *term, const struct report_meters *meters)
 	int width = 0;
 
 	for (size_t i = 0; (source = meter_source_at(meters->set, i)); i++)
-		print_source(term, arena, &widths, source, &meters->results[i]);
+		/* Of a short look nobody expects many readings. */
+		print_source(term, arena, &widths, source, &meters->results[i], meters->window_s >= 10);
 	for (size_t i = 0; (missing = meter_missing_at(meters->set, i)); i++)
 		width = MAX_OF(width, term_columns(missing->driver));
 	if (meters->contradiction)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Owns the simulation of one configuration's rules: coverage of the intervals, of the stop rule and of the confidence
- * sequence, what is kept though it stands apart, the warm-up, the drift flag and boots.
+ * sequence, what is kept though it stands apart, the warm-up, the drift flag, boots and percentiles.
  *
  * usage: stat_one [--reps N]     (20000)
  */
@@ -12,6 +12,7 @@
 #include "stat_cases.h"
 #include "stat_drift.h"
 #include "stat_nested.h"
+#include "stat_percentile.h"
 #include "stat_stop.h"
 
 enum { MOST = 60, STATED = 20000 };
@@ -413,6 +414,67 @@ static void boots(long reps)
 	}
 }
 
+/* ---- percentiles ---- */
+
+enum { OBSERVATIONS = 200, P95_RUNS = 6 };
+#define P95 .95
+
+/* Latencies of one run: lognormal .5, the run's level `run_sd` about 1. */
+static void latencies(gsl_rng *random, double run_sd, double *values)
+{
+	double level = gsl_ran_gaussian_ziggurat(random, run_sd);
+
+	for (int i = 0; i < OBSERVATIONS; i++)
+		values[i] = exp(level + gsl_ran_gaussian_ziggurat(random, .5));
+}
+
+/* Over runs, and (a lower bound of the error) within one: right only while runs are alike. */
+static void percentiles(long reps)
+{
+	static const double run_sds[] = {0, .15};
+	char what[96];
+
+	printf("  percentiles: p95 of 200 observations a run\n");
+	for (size_t row = 0; row < ARRAY_SIZE(run_sds); row++) {
+		/* What a run's p95 is on average: interpolated order statistics lie a little beside the population's.
+		 */
+		double target = 0, truth = exp(.5 * 1.6448536269514722);
+		gsl_rng *random = random_of(900 + row);
+		long over = 0, within = 0;
+
+		for (long rep = 0; rep < 20000; rep++) {
+			double values[OBSERVATIONS];
+			struct stat_percentile is;
+
+			latencies(random, run_sds[row], values);
+			(void)stat_percentile(values, OBSERVATIONS, P95, STAT_ALPHA, &is, NULL);
+			target += log(is.within.estimate) / 20000;
+		}
+		for (long rep = 0; rep < reps / 4; rep++) {
+			double values[P95_RUNS][OBSERVATIONS];
+			struct stat_observations runs[P95_RUNS];
+			struct stat_estimate estimate;
+			struct stat_percentile one;
+
+			for (int i = 0; i < P95_RUNS; i++) {
+				latencies(random, run_sds[row], values[i]);
+				runs[i] = (struct stat_observations){values[i], OBSERVATIONS};
+			}
+			(void)stat_percentile_runs(runs, P95_RUNS, P95, STAT_ALPHA, &estimate, NULL);
+			over += holds(estimate.geometric, exp(target));
+			(void)stat_percentile(values[0], OBSERVATIONS, P95, STAT_ALPHA, &one, NULL);
+			within += holds(one.within, truth);
+		}
+		(void)snprintf(what, sizeof(what), "six runs, sd between them %g %%", run_sds[row] * 100);
+		judge_percent(&judge, what, over, reps / 4, 95, 1000000, 0);
+		if (run_sds[row] > 0)
+			judge_most(&judge, "  within one run", within, reps / 4, 75);
+		else
+			judge_least(&judge, "  within one run", within, reps / 4, 95);
+		gsl_rng_free(random);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	long reps = reps_of(argc, argv, 20000);
@@ -426,5 +488,6 @@ int main(int argc, char **argv)
 	drift_flag(reps);
 	drift_seen(reps);
 	boots(reps);
+	percentiles(reps);
 	return judge_end(&judge);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Owns the tests of settings that are handed to tuned: what the profile says, for which tuned, and there and back. */
 #include <errno.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "crash.h"
 #include "fake_bus.h"
@@ -32,9 +34,10 @@ static void end(struct kernel *kernel, void *data)
 
 static void open_machine(struct kernel *kernel, struct knob_machine *ret)
 {
+	const struct sys_write_gate gate = kernel_gate(kernel);
 	struct err err = {0};
 
-	assert_int_equal(knob_machine_open(kernel->tree->root, NULL, ret, &err), 0);
+	assert_int_equal(knob_machine_open(kernel->tree->root, &gate, ret, &err), 0);
 	ret->bus_address = kernel->bus_address;
 }
 
@@ -196,6 +199,53 @@ static void inherited_twin(void **state)
 	end(&kernel, NULL);
 }
 
+/* Killed at any call of handing over, or of the undo of it: undo gives back everything, tuned's choice and all. */
+static void killed_anywhere(bool in_undo)
+{
+	static const char *const texts[] = {"governor=performance", "swappiness=5", NULL};
+	long at = 1;
+
+	for (bool dead = true; dead; at++) {
+		struct kernel kernel;
+		char how[64];
+		pid_t pid;
+		int status = 0;
+
+		begin(&kernel, NULL, NULL);
+		CLEANUP(base_free) char *before = kernel_dump(&kernel);
+		struct err err = {0};
+
+		if (in_undo)
+			assert_int_equal(hand_over(&kernel, texts, &err), 0);
+		(void)fflush(NULL);
+		pid = fork();
+		assert_true(pid >= 0);
+		if (pid == 0) {
+			kernel.calls = 0;
+			kernel.kill_at = at;
+			_exit(in_undo ? -crash_undo(&kernel, &err) : -hand_over(&kernel, texts, &err));
+		}
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		dead = WIFSIGNALED(status);
+		(void)snprintf(how, sizeof(how), "%s killed at %ld", in_undo ? "undo" : "hand-over", at);
+		crash_check_undone(&kernel, before, how);
+		end(&kernel, NULL);
+	}
+	assert_true(at > 10);
+}
+
+static void killed_in_hand_over(void **state)
+{
+	(void)state;
+	killed_anywhere(false);
+}
+
+static void killed_in_undo(void **state)
+{
+	(void)state;
+	killed_anywhere(true);
+}
+
 static void refusals(void **state)
 {
 	struct kernel kernel;
@@ -253,8 +303,14 @@ static int stop_bus(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(text_by_version), cmocka_unit_test(there_and_back), cmocka_unit_test(one_after_the_other),
-	    cmocka_unit_test(inherited_twin),  cmocka_unit_test(refusals),	 cmocka_unit_test(directory_by_version),
+	    cmocka_unit_test(text_by_version),
+	    cmocka_unit_test(there_and_back),
+	    cmocka_unit_test(one_after_the_other),
+	    cmocka_unit_test(inherited_twin),
+	    cmocka_unit_test(refusals),
+	    cmocka_unit_test(directory_by_version),
+	    cmocka_unit_test(killed_in_hand_over),
+	    cmocka_unit_test(killed_in_undo),
 	};
 
 	return cmocka_run_group_tests(tests, start_bus, stop_bus);

@@ -37,22 +37,22 @@ _hvtune() {
         options="--minutes --apply --yes --accept-risk --cwd --max-load --store --no-store --json --help"
         ;;
     workloads) options="--yes --dry-run --json --help" ;;
-    run)
-        options="--runs --precision --max-runs --time --warmup --setup --prepare --conclude --cleanup --shell --cwd"
-        options+=" --env --input --timeout --exit-code --show-output --metric --read-from --target --max-load --meters --label"
-        options+=" --store --no-store --json --help"
-        ;;
-    compare)
-        options="--a --b --c --d --switch --blocks --max-blocks --margin --time --warmup --calibrate --no-calibration"
-        options+=" --seed --fail-if-slower --accept-risk --host --setup --prepare --conclude --cleanup --shell --cwd"
-        options+=" --env --input --timeout --exit-code --show-output --metric --read-from --target --max-load --meters --label"
-        options+=" --store --no-store --json --help"
-        ;;
     idle)
         options="--settle --window --meters --label --store --no-store --json --help"
         ;;
     results)
         options="--store --format --yes --json --help"
+        ;;
+    run)
+        options="--runs --precision --max-runs --time --warmup --on --setup --prepare --conclude --cleanup --shell"
+        options+=" --cwd --env --input --timeout --exit-code --show-output --metric --read-from --target --max-load"
+        options+=" --meters --label --store --no-store --json --help"
+        ;;
+    compare)
+        options="--a --b --c --d --switch --blocks --max-blocks --margin --time --warmup --calibrate --no-calibration"
+        options+=" --seed --fail-if-slower --accept-risk --host --on --setup --prepare --conclude --cleanup --shell"
+        options+=" --cwd --env --input --timeout --exit-code --show-output --metric --read-from --target --max-load"
+        options+=" --meters --label --store --no-store --json --help"
         ;;
     capture) options="--output --force --host --timing --help" ;;
     hold-latency) options="--help" ;;

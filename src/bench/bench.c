@@ -11,6 +11,7 @@
 
 #include "bench_energy.h"
 #include "bench_internal.h"
+#include "bench_remote.h"
 #include "sys.h"
 #include "text.h"
 
@@ -41,8 +42,9 @@ struct bench_private {
 	int64_t block_count, began_ns, row_began_us;
 	struct store_ended waiting[MOST_WAITING]; /* of runs that are not in the store yet */
 	size_t waiting_count;
-	int64_t waited_ns; /* since when */
-	int64_t looked_ns; /* when the gate looked at all of the machine */
+	int64_t waited_ns;	    /* since when */
+	struct bench_remote remote; /* of the last run, if it was on another machine */
+	int64_t looked_ns;	    /* when the gate looked at all of the machine */
 	char offset[sizeof(OFFSET_NAME) + MOST_OFFSET];
 	uint64_t chance;
 };
@@ -210,6 +212,8 @@ int bench_hook(struct bench *bench, const struct bench_command *hook, const char
 		return err_set(err, EINTR, what, "stopped");
 	if (outcome.exit_code == 0)
 		return 0;
+	/* Of another machine its times come too. */
+	(void)bench_remote_take(bench->arena, &outcome, &(struct bench_remote){0}, NULL);
 	said = last_line(bench->arena, outcome.errors_size ? outcome.errors : outcome.output);
 	if (outcome.timed_out)
 		return err_set(err, EPROTO, what, "this command did not end in time");
@@ -402,6 +406,8 @@ static int store_run_of(struct bench *bench, const struct store_run *row, const 
 	ended.why = run->why;
 	ended.exit_code = outcome->exit_code;
 	ended.signal = outcome->signal;
+	ended.clock = self->remote.name;
+	ended.vm_boot = self->remote.boot;
 	r = store_metrics(bench, err);
 	if (r == 0)
 		r = begun ? store_run_end(self->setup.store, bench->session, &ended, run->values, run->value_count, err)
@@ -428,6 +434,24 @@ static int enter(struct bench *bench, int configuration, struct err *err)
 	return r;
 }
 
+static bool is_remote(const struct bench_subject *subject)
+{
+	return subject->place && text_starts(subject->place, "ssh:");
+}
+
+/* The figures of the machine that it ran on, instead of those of ssh. */
+static int take_remote(struct bench *bench, struct bench_outcome *outcome, struct err *err)
+{
+	double *values = bench->values.values;
+	int r = bench_remote_take(bench->arena, outcome, &bench->self->remote, err);
+
+	values[0] = r < 0 ? (double)NAN : bench->self->remote.wall_s;
+	values[1] = r < 0 ? (double)NAN : bench->self->remote.user_s;
+	values[2] = r < 0 ? (double)NAN : bench->self->remote.system_s;
+	values[3] = (double)NAN;
+	return r;
+}
+
 /* The spawn between its looks. */
 static int run_once(struct bench *bench, int configuration, struct bench_outcome *outcome, const char **ret_why,
 		    struct err *err)
@@ -441,10 +465,11 @@ static int run_once(struct bench *bench, int configuration, struct bench_outcome
 	int64_t own_us, from_ns;
 	const char *why;
 	double foreign;
-	int r;
+	struct err remote_err = {0};
+	int r, remote_r = 0;
 
 	command.environment = with_offset(self, command.environment);
-	if (readers_of(bench, subject, &readers) && !self->setup.read_from)
+	if ((readers_of(bench, subject, &readers) && !self->setup.read_from) || is_remote(subject))
 		command.output = BENCH_OUTPUT_CAPTURE;
 	/* Of short runs the machine is looked at now and then only: a look takes a part of such a run. */
 	only_clocks = is_short(bench, configuration) && bench_now_ns() - self->looked_ns < LONGEST_BLIND_NS;
@@ -459,11 +484,16 @@ static int run_once(struct bench *bench, int configuration, struct bench_outcome
 		self->looked_ns = after.at_ns;
 	own_us = outcome->user_us + outcome->system_us;
 	take_standard(bench, outcome);
+	self->remote = (struct bench_remote){0};
+	if (is_remote(subject))
+		remote_r = take_remote(bench, outcome, &remote_err);
 	foreign = bench_gate_foreign(&before, &after, own_us);
 	bench->values.values[4] = 100 * foreign;
 	if (!isnan(foreign) && !(bench->foreign > foreign))
 		bench->foreign = foreign;
 	why = why_not(self->scratch, subject, outcome);
+	if (!why && remote_r < 0)
+		why = arena_strdup(self->scratch, remote_err.what);
 	if (!why)
 		why = read_output(bench, subject, outcome);
 	if (!why)

@@ -208,6 +208,17 @@ static json_t *method_json(const struct bench_rule *rule)
 			 "most", (int)rule->most, "warmup", (int)rule->warmup, "time_s", (double)rule->time_ns / 1e9);
 }
 
+/* The command as it was given, and where: what ssh gets is for no reader. */
+static const char *remote_name(const struct cli *cli, const struct measure *measure)
+{
+	const char **words = ARENA_ARRAY(measure->arena, (size_t)cli->argument_count + 1, const char *);
+
+	for (int i = 0; i < cli->argument_count; i++)
+		words[i] = cli->arguments[i];
+	return arena_printf(measure->arena, "%s, on %s", bench_words_text(measure->arena, words),
+			    measure->place + strlen("ssh:"));
+}
+
 int cmd_run(struct cli *cli)
 {
 	CLEANUP(measure_close) struct measure measure = {0};
@@ -232,7 +243,7 @@ int cmd_run(struct cli *cli)
 		return r;
 	rule.tell = tell;
 	rule.data = &measure;
-	name = bench_words_text(measure.arena, command.argv);
+	name = measure.place ? remote_name(cli, &measure) : bench_words_text(measure.arena, command.argv);
 	subject = measure_subject(&measure, name, &command);
 	r = bench_add(measure.bench, &subject, &number, &err);
 	if (r == 0)

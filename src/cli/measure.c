@@ -6,6 +6,7 @@
 #include <math.h>
 #include <unistd.h>
 
+#include "bench_remote.h"
 #include "config.h"
 #include "report.h"
 #include "text.h"
@@ -46,9 +47,27 @@ static int usage_of(const struct err *err)
 	return err->code == -EINVAL || err->code == -ENOTSUP ? EXIT_USAGE : EXIT_COULD_NOT;
 }
 
-static int find_program(struct measure *measure, struct bench_command *command)
+/* On another machine the program is looked for there. */
+static void put_remote(const struct cli *cli, struct measure *measure, struct bench_command *command)
+{
+	const char **environment = ARENA_ARRAY(measure->arena, (size_t)cli->given_count + 1, const char *);
+	const char *given;
+	size_t count = 0;
+	int at = 0;
+
+	while ((given = cli_next(cli, OPTION_ENV, &at)))
+		environment[count++] = given;
+	command->argv = bench_remote_argv(measure->arena, measure->place + strlen("ssh:"), command->argv,
+					  measure->remote_cwd, environment);
+	command->environment = NULL;
+}
+
+static int find_program(const struct cli *cli, struct measure *measure, struct bench_command *command)
 {
 	struct err err = {0};
+
+	if (measure->place)
+		put_remote(cli, measure, command);
 
 	return bench_find_program(measure->arena, command->argv[0], &command->program, &err) < 0 ? cli_fail(&err) : 0;
 }
@@ -62,7 +81,7 @@ int measure_text_command(const struct cli *cli, struct measure *measure, const c
 		ret->argv = bench_shell_argv(measure->arena, "", text);
 	else if (bench_words(measure->arena, text, &ret->argv, &err) < 0)
 		return usage_of(&err);
-	return find_program(measure, ret);
+	return find_program(cli, measure, ret);
 }
 
 int measure_words_command(const struct cli *cli, struct measure *measure, char *const *words, int count,
@@ -84,7 +103,7 @@ int measure_words_command(const struct cli *cli, struct measure *measure, char *
 			text = arena_printf(measure->arena, "%s %s", text, copy[i]);
 		ret->argv = bench_shell_argv(measure->arena, "", text);
 	}
-	return find_program(measure, ret);
+	return find_program(cli, measure, ret);
 }
 
 static int read_hooks(const struct cli *cli, struct measure *measure)
@@ -161,6 +180,13 @@ static int read_command(const struct cli *cli, struct measure *measure)
 	measure->exit_code = (int)exit_code;
 	measure->command.timeout_ns = (int64_t)(timeout_s * 1e9);
 	measure->command.cwd = cli->values[OPTION_CWD];
+	measure->place = cli->values[OPTION_ON];
+	if (measure->place && (!text_starts(measure->place, "ssh:") || !measure->place[strlen("ssh:")]))
+		return cli_usage(cli, "--on takes ssh:HOST, but got \"%s\"", measure->place);
+	if (measure->place) {
+		measure->remote_cwd = measure->command.cwd;
+		measure->command.cwd = NULL;
+	}
 	measure->command.input = cli->values[OPTION_INPUT];
 	measure->command.output = cli_given(cli, OPTION_SHOW_OUTPUT) ? BENCH_OUTPUT_SHOWN : BENCH_OUTPUT_NONE;
 	if (measure->command.cwd && access(measure->command.cwd, X_OK) < 0) {
@@ -229,6 +255,7 @@ struct bench_subject measure_subject(const struct measure *measure, const char *
 	    .prepare = measure->prepare.argv ? &measure->prepare : NULL,
 	    .conclude = measure->conclude.argv ? &measure->conclude : NULL,
 	    .exit_code = measure->exit_code,
+	    .place = measure->place,
 	};
 }
 

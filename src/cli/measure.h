@@ -14,9 +14,10 @@
 
 /* Options that every command with a workload takes. */
 #define MEASURE_OPTIONS                                                                                                \
-	OPTION_SETUP, OPTION_PREPARE, OPTION_CONCLUDE, OPTION_CLEANUP, OPTION_SHELL, OPTION_CWD, OPTION_ENV,           \
-	    OPTION_INPUT, OPTION_TIMEOUT, OPTION_EXIT_CODE, OPTION_SHOW_OUTPUT, OPTION_METRIC, OPTION_READ_FROM,       \
-	    OPTION_TARGET, OPTION_MAX_LOAD, OPTION_METERS, OPTION_LABEL, OPTION_STORE, OPTION_NO_STORE, OPTION_JSON
+	OPTION_ON, OPTION_SETUP, OPTION_PREPARE, OPTION_CONCLUDE, OPTION_CLEANUP, OPTION_SHELL, OPTION_CWD,            \
+	    OPTION_ENV, OPTION_INPUT, OPTION_TIMEOUT, OPTION_EXIT_CODE, OPTION_SHOW_OUTPUT, OPTION_METRIC,             \
+	    OPTION_READ_FROM, OPTION_TARGET, OPTION_MAX_LOAD, OPTION_METERS, OPTION_LABEL, OPTION_STORE,               \
+	    OPTION_NO_STORE, OPTION_JSON
 
 struct measure {
 	struct arena *arena;
@@ -28,6 +29,7 @@ struct measure {
 	struct bench_command command;				/* all but argv and program: how workloads are run */
 	struct bench_command setup, prepare, conclude, cleanup; /* argv NULL: not given */
 	int exit_code;
+	const char *place, *remote_cwd; /* --on: where commands and hooks run; NULL: here */
 	struct bench_reader *readers;
 	size_t reader_count;
 	struct progress progress;

@@ -108,7 +108,10 @@ static int check_epp(struct knob_machine *machine, const struct knob_point *poin
 	return 0;
 }
 
-/* With the governor performance amd-pstate-epp holds EPP at 0 and refuses all else with EBUSY. */
+/*
+ * With the governor performance amd-pstate-epp holds EPP at 0 and refuses all else with EBUSY. A plan that wants both
+ * contradicts itself (-EINVAL); where the machine is like that it cannot be (-EBUSY).
+ */
 static int judge_epp(struct knob_machine *machine, struct knob_plan *plan, const struct knob_step *step,
 		     struct err *err)
 {
@@ -119,7 +122,8 @@ static int judge_epp(struct knob_machine *machine, struct knob_plan *plan, const
 	if (!dynamic)
 		(void)knob_get_value(machine, dynamic_epp.path, &is_dynamic, &ignored);
 	if (text_equal(is_dynamic, "enabled")) {
-		(void)err_set(err, EBUSY, step->name, "is chosen by the driver while dynamic_epp is enabled");
+		(void)err_set(err, dynamic ? EINVAL : EBUSY, step->name,
+			      "is chosen by the driver while dynamic_epp is enabled");
 		return err_hint(err, "set dynamic_epp=disabled with it");
 	}
 	for (size_t i = step->first; i < step->first + step->count; i++) {
@@ -132,7 +136,8 @@ static int judge_epp(struct knob_machine *machine, struct knob_plan *plan, const
 
 		if (!text_equal(word, "performance") || knob_same(point->knob, point->new, "performance"))
 			continue;
-		(void)err_set(err, EBUSY, point->label, "has the governor performance, which holds EPP at performance");
+		(void)err_set(err, planned ? EINVAL : EBUSY, point->label,
+			      "has the governor performance, which holds EPP at performance");
 		return err_hint(err, "set governor=powersave with it, which in this mode does not mean slow");
 	}
 	return 0;
@@ -397,7 +402,8 @@ static int judge_cpu_boost(struct knob_machine *machine, struct knob_plan *plan,
 		return 0;
 	if (!text_equal(value, "0"))
 		return 0;
-	(void)err_set(err, ENOTSUP, first->label, "%s cannot be set while boost of all CPUs is off", first->name);
+	(void)err_set(err, all ? EINVAL : EBUSY, first->label, "%s cannot be set while boost of all CPUs is off",
+		      first->name);
 	return err_hint(err, text_equal(first->new, "0") ? "boost=0 alone turns it off everywhere"
 							 : "boost=1 in the same plan turns it on");
 }

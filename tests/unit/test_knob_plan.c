@@ -47,7 +47,7 @@ static const struct refusal refusals[] = {
     {"active", {"boost=0", "max_freq=3000000"}, -ERANGE, "at most 2800000 kHz without boost"},
     {"guided", {"max_freq@1=3000000", "boost=0"}, -ERANGE, "at most 2800000 kHz without boost"},
     {"passive", {"boost=0", "min_freq=3000000"}, -ERANGE, "at most 2800000 kHz without boost"},
-    {"active", {"governor=performance", "epp=power"}, -EBUSY, "holds EPP"},
+    {"active", {"governor=performance", "epp=power"}, -EINVAL, "holds EPP"},
     {"active", {"amd_pstate=passive", "epp=power"}, -EINVAL, "is gone with amd_pstate=passive"},
     {"passive", {"amd_pstate=disable", "max_freq=2000000"}, -EINVAL, "is gone with"},
     {"passive", {"amd_pstate=active", "governor=ondemand"}, -EINVAL, "performance and powersave"},

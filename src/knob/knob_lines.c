@@ -74,12 +74,16 @@ static const char *appended(struct arena *arena, const char *text, const char *l
 static const char *added(struct arena *arena, const struct knob_line_form *form, const char *text, const char *key,
 			 const char *value)
 {
-	const char *line = form->make(arena, key, value), *later = form->ahead_of ? form->ahead_of(arena, key) : NULL;
-	struct found found;
+	const char *new = form->make(arena, key, value);
 
-	return later && find(form, text, later, &found)
-		   ? replaced(arena, text, found.begin, 0, arena_printf(arena, "%s\n", line))
-		   : appended(arena, text, line);
+	for (const char *line = text; form->ahead_of && *line;) {
+		size_t size = strcspn(line, "\n");
+
+		if (form->ahead_of(arena, key, line, size))
+			return replaced(arena, text, (size_t)(line - text), 0, arena_printf(arena, "%s\n", new));
+		line += size + (line[size] == '\n');
+	}
+	return appended(arena, text, new);
 }
 
 static const char *taken_out(struct arena *arena, const char *text, const struct found *found)

@@ -23,8 +23,8 @@ struct knob_line_form {
 	bool (*find)(const char *line, size_t size, const char *key, struct knob_line_span *ret);
 	/* The line that holds it, without newline. */
 	const char *(*make)(struct arena *arena, const char *key, const char *value);
-	/* The setting before whose line, where there is one, a new line of this one has to stand; NULL: anywhere. */
-	const char *(*ahead_of)(struct arena *arena, const char *key);
+	/* Does a new line of `key` have to stand before this line? NULL: it stands at the end. */
+	bool (*ahead_of)(struct arena *arena, const char *key, const char *line, size_t size);
 	const char *header; /* the first lines of a file that hvtune makes; NULL: it makes none */
 };
 

@@ -91,13 +91,14 @@ static bool find_tmpfiles(const char *line, size_t size, const char *key, struct
 	return true;
 }
 
-/* A line that sets this path, by a pattern or not. */
+/* A line that sets this path, or one of those that it stands for. */
 static bool match_tmpfiles(const char *line, size_t size, const char *key, struct knob_line_span *ret)
 {
 	struct knob_line_span span;
 	char path[MOST_PATH];
 
-	if (!parse_tmpfiles(line, size, path, &span) || fnmatch(path, key, FNM_PATHNAME) != 0)
+	if (!parse_tmpfiles(line, size, path, &span) ||
+	    (fnmatch(path, key, FNM_PATHNAME) != 0 && fnmatch(key, path, FNM_PATHNAME) != 0))
 		return false;
 	*ret = span;
 	return true;
@@ -109,14 +110,16 @@ static const char *make_tmpfiles(struct arena *arena, const char *key, const cha
 }
 
 /* The lines act in their order, and a governor decides which EPP may be set. */
-static const char *ahead_of(struct arena *arena, const char *key)
+static bool ahead_of(struct arena *arena, const char *key, const char *line, size_t size)
 {
 	static const char governor[] = "/scaling_governor";
 	size_t length = strlen(key), end = strlen(governor);
+	struct knob_line_span ignored;
 
-	return length > end && text_equal(key + length - end, governor)
-		   ? arena_printf(arena, "%.*s/energy_performance_preference", (int)(length - end), key)
-		   : NULL;
+	return length > end && text_equal(key + length - end, governor) &&
+	       match_tmpfiles(line, size,
+			      arena_printf(arena, "%.*s/energy_performance_preference", (int)(length - end), key),
+			      &ignored);
 }
 
 static const struct knob_line_form sysctl_form = {
@@ -168,9 +171,59 @@ static const char *unfit(const struct knob *knob, const char **ret_hint)
 	return NULL;
 }
 
-/* A line of the file for one point of the knob. */
+/* "/sys/devices/system/cpu/cpu3/x" with a star for the 3: all instances, of CPUs or of nodes. */
+static const char *with_star(struct arena *arena, const char *path)
+{
+	static const char *const kinds[] = {"/cpufreq/policy", "/cpu/cpu", "/node/node"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		const char *at = strstr(path, kinds[i]), *digits = at ? at + strlen(kinds[i]) : "";
+		size_t length = strspn(digits, "0123456789");
+
+		if (length && digits[length] == '/')
+			return arena_printf(arena, "%.*s*%s", (int)(digits - path), path, digits + length);
+	}
+	return NULL;
+}
+
+/* How many files there are that such a path stands for. */
+static size_t count_of(struct knob_machine *machine, const char *path)
+{
+	size_t before = (size_t)(strchr(path, '*') - path), start = before, count = 0;
+	const struct sys_look *look;
+
+	while (path[start - 1] != '/')
+		start--;
+	look = sys_list(machine->sys, "%.*s", (int)start - 1, path);
+	for (size_t i = 0; look->state == SYS_VALUE && i < look->size; i++) {
+		const char *name = look->names[i];
+		size_t digits =
+		    strncmp(name, path + start, before - start) == 0 ? strspn(name + before - start, "0123456789") : 0;
+
+		if (digits && !name[before - start + digits] &&
+		    sys_read(machine->sys, "%.*s%s%s", (int)start, path, name, path + before + 1)->state != SYS_ABSENT)
+			count++;
+	}
+	return count;
+}
+
+/* One path for all of them, where they are all that there are, and get the same; else NULL. */
+static const char *path_of_all(struct knob_machine *machine, const struct knob_ask *ask,
+			       const struct knob_points *values)
+{
+	const char *path = ask->where || values->count < 2 ? NULL : with_star(machine->arena, values->items[0].where);
+
+	for (size_t i = 1; path && i < values->count; i++)
+		if (!text_equal(values->items[i].new, values->items[0].new) ||
+		    !text_equal(values->items[i].name, values->items[0].name) ||
+		    !text_equal(with_star(machine->arena, values->items[i].where), path))
+			return NULL;
+	return path && count_of(machine, path) == values->count ? path : NULL;
+}
+
+/* A line of the file, for one point of the knob or, with `all`, for all. */
 static int add_line(struct knob_machine *machine, const struct knob *lasting, const struct knob_point *point,
-		    struct knob_points *points, struct err *err)
+		    const char *all, struct knob_points *points, struct err *err)
 {
 	struct arena *arena = machine->arena;
 	const char *raw = point->knob->actuator->raw(arena, point->new);
@@ -183,14 +236,14 @@ static int add_line(struct knob_machine *machine, const struct knob *lasting, co
 		for (char *slash = key; (slash = strchr(slash, '/'));)
 			*slash = '.';
 	} else {
-		key = arena_strdup(arena, point->where);
+		key = arena_strdup(arena, all ? all : point->where);
 	}
 	knob_points_add(points,
 			&(struct knob_point){
 			    .knob = lasting,
 			    .name = arena_printf(arena, FAMILY "%s", point->name),
 			    .where = arena_printf(arena, "%s:%s", *key == '/' ? TMPFILES_FILE : SYSCTL_FILE, key),
-			    .label = point->label,
+			    .label = all ? "" : point->label,
 			    .new = raw,
 			});
 	return 0;
@@ -202,7 +255,7 @@ static int expand_lasting(struct knob_machine *machine, const struct knob *lasti
 	const struct knob_ask inner = {.name = ask->name + strlen(FAMILY), .where = ask->where, .value = ask->value};
 	const struct knob *knob = knob_find(inner.name);
 	struct knob_points values = {.arena = machine->arena};
-	const char *why, *hint;
+	const char *why, *hint, *all;
 	int r;
 
 	if (!knob || knob == lasting) {
@@ -215,12 +268,13 @@ static int expand_lasting(struct knob_machine *machine, const struct knob *lasti
 		return *hint ? err_hint(err, "%s", hint) : -EINVAL;
 	}
 	r = knob_expand(machine, &inner, KNOB_EXPAND_THERE, &values, err);
+	all = path_of_all(machine, &inner, &values);
 	for (size_t i = 0; r == 0 && i < values.count; i++) {
 		/* A guard is asked for without a value. */
 		if (*ask->value)
 			r = knob_check(machine, &values.items[i], true, err);
-		if (r == 0)
-			r = add_line(machine, lasting, &values.items[i], points, err);
+		if (r == 0 && (!all || i == 0))
+			r = add_line(machine, lasting, &values.items[i], all, points, err);
 	}
 	return r;
 }

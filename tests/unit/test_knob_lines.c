@@ -101,6 +101,20 @@ static const struct edit edits[] = {
      {"lasting.governor@1=powersave"}},
     {TMPFILES,
      NULL,
+     LASTING_HEAD "w /sys/devices/system/cpu/cpu*/cpuidle/state2/disable - - - - 1\n",
+     {"lasting.idle.C2=off"}},
+    {TMPFILES,
+     "w " POLICY "/energy_performance_preference - - - - power\n# mine\n",
+     "w /sys/devices/system/cpu/cpufreq/policy*/scaling_governor - - - - powersave\n"
+     "w " POLICY "/energy_performance_preference - - - - power\n# mine\n",
+     {"lasting.governor=powersave"}},
+    {TMPFILES,
+     "w /sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference - - - - power\n",
+     "w " POLICY "/scaling_governor - - - - powersave\n"
+     "w /sys/devices/system/cpu/cpufreq/policy*/energy_performance_preference - - - - power\n",
+     {"lasting.governor@1=powersave"}},
+    {TMPFILES,
+     NULL,
      LASTING_HEAD "w " POLICY "/scaling_governor - - - - powersave\n"
 		  "w " POLICY "/energy_performance_preference - - - - power\n",
      {"lasting.epp@1=power", "lasting.governor@1=powersave"}},

@@ -60,15 +60,15 @@ same_files
 
 as_at_boot() { sysctl --system >/dev/null && systemd-tmpfiles --create --prefix=/sys; }
 remember running
-set_to lasting.swappiness=7 lasting.thp=never lasting.hugepages.2M@0=8 lasting.idle.C1@0=off lasting.ksm=1
+set_to lasting.swappiness=7 lasting.thp=never lasting.hugepages.2M@0=8 lasting.idle.C1=off lasting.ksm=1
 is_as running
 as_at_boot || fail "systemd does not take the files"
 expect "swappiness" 7 cat /proc/sys/vm/swappiness
 expect "THP" 'always madvise [never]' cat /sys/kernel/mm/transparent_hugepage/enabled
 expect "2 MiB pages of node 0" 8 cat $node/node0/hugepages/hugepages-2048kB/nr_hugepages
 expect "KSM" 1 cat /sys/kernel/mm/ksm/run
-for state in $cpu/cpu0/cpuidle/state*; do
-	[ "$(cat "$state/name")" != C1 ] || expect "C1 of CPU 0" 1 cat "$state/disable"
+for state in $cpu/cpu*/cpuidle/state*; do
+	[ "$(cat "$state/name")" != C1 ] || expect "C1" 1 cat "$state/disable"
 done
 undo
 same_files

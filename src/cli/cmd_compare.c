@@ -254,9 +254,9 @@ static void print_calibration(const struct term *term, struct arena *arena, cons
 		    term, 2, false,
 		    arena_printf(arena,
 				 "calibration: compared with itself in %d blocks the first does not differ (%s); a "
-				 "difference of %.2g %% would be seen in nine of ten cases",
+				 "difference of %s would be seen in nine of ten cases",
 				 aa->compare.blocks, measure_percent(arena, aa->compare.ratio.estimate - 1),
-				 100 * aa->detectable));
+				 isfinite(aa->detectable) ? measure_percent(arena, aa->detectable) + 1 : "no size"));
 }
 
 static void print_side(const struct term *term, struct arena *arena, const struct report_result *shown, size_t at)

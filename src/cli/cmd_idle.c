@@ -134,7 +134,7 @@ static void print_answer(const struct term *term, const struct idle *idle)
 			  arena_printf(arena, "energy: %s; `hvtune meters` says what would help", bench->energy));
 	if (!isnan(busy))
 		term_flow(term, 2, false,
-			  arena_printf(arena, "CPUs: %.2g %% busy%s", 100 * busy,
+			  arena_printf(arena, "CPUs: %.1f %% busy%s", 100 * busy,
 				       busy > BUSY ? "; that is not idle, so the figures are of what ran" : ""));
 }
 

@@ -363,7 +363,7 @@ static const char *say_best(const struct report_result *result, const struct rep
 	if (result->study)
 		return arena_printf(arena,
 				    "%s %s so far: %s, with %s. It was selected among %zu by their estimates; no "
-				    "difference is claimed by that: `hvtune compare` shows one.",
+				    "difference is claimed by that; hvtune compare shows one.",
 				    most, metric->measure.name, result->whole->configurations[best].name, value,
 				    result->whole->configuration_count / (size_t)result->workload_count);
 	if (best == 0)

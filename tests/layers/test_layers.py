@@ -86,7 +86,8 @@ class Layers(unittest.TestCase):
                     self.assertNotIn(f'"{header.name}"', path.read_text(), f"{path.name} includes {header.name}")
 
     def test_only_the_door_opens_files_for_reading_hosts(self):
-        opening = re.compile(r"\b(open|openat|openat2|fopen|opendir|fdopendir|readlink|readlinkat|popen|system|"
+        # A call through a table of functions is another room's or the file's own.
+        opening = re.compile(r"(?<!->)(?<!\.)\b(open|openat|openat2|fopen|opendir|fdopendir|readlink|readlinkat|popen|system|"
                              r"freopen|scandir|nftw)\s*\(")
         # What is named on the command line, to be read or written; none of it is a host's file.
         allowed = {"cmd_capture.c", "host_import.c", "lint_file.c", "picture.c", "store_place.c", "cmd_results.c"}

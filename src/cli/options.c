@@ -229,7 +229,7 @@ const struct cli_command cli_commands[] = {
      "in random order, the best measured again beside what the host has now. Everything is put back; --apply then "
      "makes "
      "the best permanent, through plan and journal.",
-     tune_options, cmd_tune, "0 answered, 1 not sure, possible or wanted, 2 usage, 3 could not"},
+     tune_options, cmd_tune, "0 answered, 1 unsure or not wanted, 2 usage, 3 could not"},
     {"workloads", "[list|check|install [NAME...]]", "the workloads that are known by name",
      "Lists real programs of Debian that studies measure by name, in groups; @GROUP names all of one. `workloads "
      "check` "
@@ -240,7 +240,7 @@ const struct cli_command cli_commands[] = {
      "host to standard output. `study check` says what it will do, how "
      "often it switches and boots, and what cannot be done on this machine; nothing is touched. `study run` does it: "
      "configurations in random order, until the best is known well enough, and puts all settings back.",
-     study_options, cmd_study, "0 answered, 1 not sure, possible or wanted, 2 usage or mistakes, 3 could not"},
+     study_options, cmd_study, "0 answered, 1 unsure, not wanted, 2 usage or mistakes, 3 could not"},
     {"report", "[SESSION]", "say what a measurement showed, as a page, a table or charts",
      "Prints the verdict of a session (its number, its label, or last), its charts, figures, host, settings and every "
      "run; as text, as one HTML page that needs no network, as Markdown, JSON or CSV, or the charts as SVG files.",

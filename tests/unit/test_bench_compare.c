@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "unit.h"
@@ -327,6 +328,56 @@ static void test_the_gate(void **state)
 	assert_non_null(strstr(bench_gate_judge(arena, &before, &after, 0, &none), "throttled"));
 }
 
+static void write_thp(const char *root, const char *text)
+{
+	char path[256];
+	FILE *file;
+
+	(void)snprintf(path, sizeof(path), "%s/sys/kernel/mm/transparent_hugepage/enabled", root);
+	file = fopen(path, "we");
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void test_a_setting_that_somebody_changes(void **state)
+{
+	static const char *const folders[] = {"sys", "sys/kernel", "sys/kernel/mm",
+					      "sys/kernel/mm/transparent_hugepage"};
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
+	char root[] = "/tmp/hvtune-gate-XXXXXX", path[256];
+	struct bench_gate *gate;
+	struct err err = {0};
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
+		(void)snprintf(path, sizeof(path), "%s/%s", root, folders[i]);
+		assert_int_equal(mkdir(path, 0755), 0);
+	}
+	write_thp(root, "always [madvise] never\n");
+	assert_int_equal(knob_machine_open(root, NULL, &machine, &err), 0);
+	gate = bench_gate_open(machine.sys, &machine);
+	assert_null(bench_gate_changed(gate, arena, true));
+	write_thp(root, "always madvise [never]\n");
+	assert_string_equal(bench_gate_changed(gate, arena, true),
+			    "thp was changed from \"always [madvise] never\" to \"always madvise [never]\" meanwhile");
+	/* Told once; and what hvtune sets itself is nobody's. */
+	assert_null(bench_gate_changed(gate, arena, true));
+	write_thp(root, "[always] madvise never\n");
+	bench_gate_remember(gate);
+	assert_null(bench_gate_changed(gate, arena, true));
+	(void)bench_gate_close(gate);
+	(void)snprintf(path, sizeof(path), "%s/sys/kernel/mm/transparent_hugepage/enabled", root);
+	assert_int_equal(unlink(path), 0);
+	for (size_t i = ARRAY_SIZE(folders); i-- > 0;) {
+		(void)snprintf(path, sizeof(path), "%s/%s", root, folders[i]);
+		assert_int_equal(rmdir(path), 0);
+	}
+	assert_int_equal(rmdir(root), 0);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -341,6 +392,7 @@ int main(void)
 	    TEST(test_hopeless),
 	    TEST(test_configurations_are_entered_when_they_change),
 	    cmocka_unit_test(test_the_gate),
+	    cmocka_unit_test(test_a_setting_that_somebody_changes),
 	};
 
 	return cmocka_run_group_tests_name("bench_compare", tests, NULL, NULL);

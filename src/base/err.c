@@ -2,6 +2,7 @@
 /* Owns struct err: filling and printing it. */
 #include "err.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -50,11 +51,11 @@ int err_hint(struct err *err, const char *format, ...)
 	va_list arguments;
 
 	if (!err)
-		return 0;
+		return -EINVAL;
 	va_start(arguments, format);
 	fill_text(err->hint, sizeof(err->hint), format, arguments);
 	va_end(arguments);
-	return err->code;
+	return err->code < 0 ? err->code : -EINVAL;
 }
 
 static void print_clean(FILE *out, const char *text)

@@ -40,7 +40,8 @@ static void test_without_a_place_to_fill(void **state)
 	(void)state;
 	assert_int_equal(err_set(NULL, EIO, "x", "y"), -EIO);
 	assert_int_equal(err_set_at(NULL, EIO, "x", 1, 1, "y"), -EIO);
-	assert_int_equal(err_hint(NULL, "z"), 0);
+	assert_int_equal(err_hint(NULL, "z"), -EINVAL);
+	assert_int_equal(err_hint(&(struct err){0}, "z"), -EINVAL);
 }
 
 static void test_foreign_texts_stay_one_line_and_fit(void **state)

@@ -111,7 +111,7 @@ static void print_help(const struct term *term)
 		    "Says what is wrong with an AMD KVM host and why, changes it, and puts it back.\n\nCommands:\n",
 		    term->out);
 	for (const struct cli_command *command = cli_commands; command->name; command++)
-		(void)fprintf(term->out, "  %-10s %s\n", command->name, command->summary);
+		(void)fprintf(term->out, "  %-12s %s\n", command->name, command->summary);
 	(void)fputs("\nhvtune COMMAND --help tells the options of a command; hvtune --version the version.\n"
 		    "Start with: hvtune check\n",
 		    term->out);

@@ -54,7 +54,7 @@ struct study_metric {
 };
 
 struct study_workload {
-	const char *name, *group; /* group NULL: none */
+	const char *name, *group;    /* group NULL: none */
 	const char *const *packages; /* that have to be installed, ended by NULL; NULL: none is named */
 	unsigned line;
 	struct study_command run, setup, prepare, cleanup;
@@ -81,7 +81,7 @@ struct study_factor {
 	size_t level_count;
 	bool ordered;	      /* levels are numbers that rise or fall */
 	enum study_cost cost; /* the dearest of its levels */
-	bool optional; /* what cannot be set on a machine is left out there, instead of being a fault */
+	bool optional;	      /* what cannot be set on a machine is left out there, instead of being a fault */
 	const char *ask;      /* what a person is asked to do, "{level}" being the level; NULL: no person is needed */
 };
 
@@ -121,7 +121,7 @@ struct study {
 	size_t forbid_count;
 	struct study_objective objectives[STUDY_GOALS];
 	size_t objective_count;
-	size_t *baseline; /* factor_count levels */
+	size_t *baseline;    /* factor_count levels */
 	bool baseline_given; /* by the file; else it is what the machine has now, where a level says so */
 	enum study_design design;
 	double budget_s;     /* 0: none */

@@ -88,7 +88,7 @@ static struct chart series(struct arena *arena)
 			      .title = "Watts, clocks and temperature over the comparison",
 			      .note =
 				  "Energy source: package, perf power/energy-pkg; excludes memory, network and fans.",
-			      .series = {panels, 4, events, 3}};
+			      .series = {.panels = panels, .panel_count = 4, .events = events, .event_count = 3}};
 }
 
 static struct chart dots(struct arena *arena)

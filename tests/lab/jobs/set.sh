@@ -93,10 +93,10 @@ is_as tuned
 
 # ---- two at once ----
 
-hvtune set --yes --settle 15 thp=always >"$LAB_OUT/first.out" 2>&1 &
+hvtune set --yes --settle 20 thp=madvise >"$LAB_OUT/first.out" 2>&1 &
 first=$!
-for ((i = 0; i < 100; i++)); do
-	! grep -q '\[always\]' /sys/kernel/mm/transparent_hugepage/enabled || break
+for ((i = 0; i < 600; i++)); do
+	! grep -q '\[madvise\]' /sys/kernel/mm/transparent_hugepage/enabled || break
 	sleep 0.1
 done
 hvtune_ends 3 set --yes swappiness=1

@@ -231,14 +231,12 @@ static void nonsense(void **state)
 	    "{\"t\":\"begin\"}",
 	    "\xff\xfe",
 	    "{\"t\":\"note\xff\"}",
-	    "{\"t\":\"begin\",\"id\":4294967295,\"boot\":\"first\",\"time\":1,\"what\":\"x\",\"points\":[],\"guards\":["
-	    "],"
-	    "\"steps\":[]}",
-	    "{\"t\":\"begin\",\"id\":7,\"boot\":\"first\",\"time\":1,\"what\":\"x\",\"points\":[[\"ksm\"]],\"guards\":["
-	    "],"
-	    "\"steps\":[1]}",
-	    "{\"t\":\"begin\",\"id\":7,\"boot\":\"first\",\"time\":1,\"what\":\"x\",\"points\":[],\"guards\":[],"
-	    "\"steps\":[9223372036854775807]}",
+	    ("{\"t\":\"begin\",\"id\":4294967295,\"boot\":\"first\",\"time\":1,\"what\":\"x\",\"points\":[],"
+	     "\"guards\":[],\"steps\":[]}"),
+	    ("{\"t\":\"begin\",\"id\":7,\"boot\":\"first\",\"time\":1,\"what\":\"x\",\"points\":[[\"ksm\"]],"
+	     "\"guards\":[],\"steps\":[1]}"),
+	    ("{\"t\":\"begin\",\"id\":7,\"boot\":\"first\",\"time\":1,\"what\":\"x\",\"points\":[],\"guards\":[],"
+	     "\"steps\":[9223372036854775807]}"),
 	    "{\"t\":\"step\",\"id\":1,\"step\":-1,\"state\":\"written\"}",
 	    "{\"t\":\"step\",\"id\":1,\"step\":1,\"state\":\"written\"}",
 	    "{\"t\":\"step\",\"id\":3,\"step\":0,\"state\":\"written\"}",

@@ -44,7 +44,7 @@ _hvtune() {
         options="--store --format --yes --json --help"
         ;;
     run)
-        options="--runs --precision --max-runs --time --warmup --on --setup --prepare --conclude --cleanup --shell"
+        options="--workload --runs --precision --max-runs --time --warmup --on --setup --prepare --conclude --cleanup --shell"
         options+=" --cwd --env --input --timeout --exit-code --show-output --metric --read-from --target --max-load"
         options+=" --meters --label --store --no-store --json --help"
         ;;

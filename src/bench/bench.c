@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "bench_energy.h"
@@ -40,6 +41,7 @@ struct bench_private {
 	const char *boot;
 	size_t run_room, stored_metrics;
 	int64_t block_count, began_ns, row_began_us;
+	double began_cpu_s;			  /* of hvtune itself */
 	struct store_ended waiting[MOST_WAITING]; /* of runs that are not in the store yet */
 	size_t waiting_count;
 	int64_t waited_ns;	    /* since when */
@@ -84,6 +86,16 @@ static struct bench *free_bench(struct bench *bench)
 	return NULL;
 }
 
+/* CPU time of this process, without what it has started. */
+static double own_cpu_s(void)
+{
+	struct rusage usage = {0};
+
+	(void)getrusage(RUSAGE_SELF, &usage);
+	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
 int bench_open(const struct bench_setup *setup, struct bench **ret, struct err *err)
 {
 	struct arena *arena = arena_new();
@@ -107,6 +119,7 @@ int bench_open(const struct bench_setup *setup, struct bench **ret, struct err *
 	if (setup->store)
 		r = store_session_begin(setup->store, &setup->session, &bench->session, err);
 	self->began_ns = bench_now_ns();
+	self->began_cpu_s = own_cpu_s();
 	if (r == 0)
 		r = bench_energy_open(setup->meters, arena, &self->energy, &bench->energy, err);
 	if (r == 0 && setup->store)
@@ -117,6 +130,23 @@ int bench_open(const struct bench_setup *setup, struct bench **ret, struct err *
 	}
 	*ret = bench;
 	return 0;
+}
+
+const char *bench_cost(const struct bench *bench, struct arena *arena)
+{
+	double own_s = own_cpu_s() - bench->self->began_cpu_s, sampling_s = bench_energy_cost_s(bench->self->energy);
+	double wall_s = (double)(bench_now_ns() - bench->self->began_ns) / 1e9;
+	const char *text = arena_printf(arena, "hvtune itself used %.2g s of CPU in %.3g s, %.2g %% of one core", own_s,
+					wall_s, 100 * own_s / MAX_OF(wall_s, 1e-9));
+
+	return sampling_s > 0 ? arena_printf(arena, "%s; %.2g s of it for meters", text, sampling_s) : text;
+}
+
+static int keep_cost(struct bench *bench, struct err *err)
+{
+	const struct store_note note = {.run = -1, .kind = "cost", .text = bench_cost(bench, bench->arena)};
+
+	return store_note_add(bench->self->setup.store, bench->session, &note, err);
 }
 
 int bench_close(struct bench *bench, const char *state, const char *why, const char *verdict, struct err *err)
@@ -131,6 +161,8 @@ int bench_close(struct bench *bench, const char *state, const char *why, const c
 		if (r == 0)
 			r = bench_energy_keep(bench->self->energy, store, bench->session, bench->self->began_ns, -1,
 					      err);
+		if (r == 0)
+			r = keep_cost(bench, err);
 		if (r == 0)
 			r = store_session_end(store, bench->session, state, why, verdict, err);
 	}

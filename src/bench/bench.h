@@ -84,6 +84,9 @@ int bench_open(const struct bench_setup *setup, struct bench **ret, struct err *
  */
 int bench_close(struct bench *bench, const char *state, const char *why, const char *verdict, struct err *err);
 
+/* What hvtune itself has used since the session began, in words, in the arena. At its end a note of it is kept. */
+const char *bench_cost(const struct bench *bench, struct arena *arena);
+
 /* Add a configuration; *ret is its number. */
 int bench_add(struct bench *bench, const struct bench_subject *subject, int *ret, struct err *err);
 

@@ -19,6 +19,11 @@ struct bench_energy {
 	bool has[METER_BOUNDARIES];
 };
 
+double bench_energy_cost_s(const struct bench_energy *energy)
+{
+	return energy ? meter_sampler_cost(energy->sampler).cpu_s : 0;
+}
+
 static bool is_usable(const struct meter_source *source)
 {
 	return source->state == METER_VALUE;

@@ -20,6 +20,9 @@ int bench_energy_open(struct meter_set *set, struct arena *arena, struct bench_e
 		      struct err *err);
 struct bench_energy *bench_energy_close(struct bench_energy *energy); /* takes NULL, returns NULL */
 
+/* What sampling cost so far: seconds of CPU; 0 for NULL. */
+double bench_energy_cost_s(const struct bench_energy *energy);
+
 /* All below take NULL. The sources, into the store. */
 int bench_energy_store(const struct bench_energy *energy, struct store *store, int64_t session, struct err *err);
 

@@ -227,23 +227,28 @@ int cmd_run(struct cli *cli)
 	struct bench_rule rule = {0};
 	struct bench_subject subject;
 	struct err err = {0};
-	const char *name;
+	const char *name, *named = cli->values[OPTION_WORKLOAD];
 	int number = 0, r;
 
-	if (!cli->argument_count)
+	if (!cli->argument_count && !named)
 		return cli_usage(cli, "run needs a command: hvtune run -- make -j32");
+	if (cli->argument_count && named)
+		return cli_usage(cli, "--workload takes the place of a command; give one of them");
 	r = read_rule(cli, &rule);
 	if (r == 0)
 		r = measure_open(cli, &measure);
 	if (r == 0)
-		r = measure_words_command(cli, &measure, cli->arguments, cli->argument_count, &command);
+		r = named ? measure_named_command(cli, &measure, named, &command)
+			  : measure_words_command(cli, &measure, cli->arguments, cli->argument_count, &command);
 	if (r == 0)
 		r = measure_begin(cli, &measure, method_json(&rule));
 	if (r)
 		return r;
 	rule.tell = tell;
 	rule.data = &measure;
-	name = measure.place ? remote_name(cli, &measure) : bench_words_text(measure.arena, command.argv);
+	name = named	       ? named
+	       : measure.place ? remote_name(cli, &measure)
+			       : bench_words_text(measure.arena, command.argv);
 	subject = measure_subject(&measure, name, &command);
 	r = bench_add(measure.bench, &subject, &number, &err);
 	if (r == 0)

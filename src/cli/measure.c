@@ -239,6 +239,7 @@ void measure_close(struct measure *measure)
 {
 	(void)bench_close(measure->bench, "failed", NULL, NULL, NULL);
 	measure->bench = NULL;
+	measure_named_clear(measure);
 	knob_machine_close(&measure->machine);
 	measure->meters = meter_set_close(measure->meters);
 	measure->store = store_close(measure->store);

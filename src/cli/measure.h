@@ -32,6 +32,7 @@ struct measure {
 	const char *place, *remote_cwd; /* --on: where commands and hooks run; NULL: here */
 	struct bench_reader *readers;
 	size_t reader_count;
+	const char *work; /* directory of a workload that is known by name; NULL: none */
 	struct progress progress;
 };
 
@@ -54,6 +55,13 @@ int measure_words_command(const struct cli *cli, struct measure *measure, char *
 
 /* A session of this command on this machine, but for its method; texts in the arena. */
 struct store_session measure_session(const struct cli *cli, const struct measure *measure);
+
+/*
+ * The workload of that name as a command, with its hooks and figure in `measure` and a directory that goes with it
+ * (measure_named_clear(), which measure_close() calls). 0, or an exit code.
+ */
+int measure_named_command(const struct cli *cli, struct measure *measure, const char *name, struct bench_command *ret);
+void measure_named_clear(struct measure *measure);
 
 /* Begin the session; `method` is JSON of how it is measured, and is released. Runs --setup. 0, or an exit code. */
 int measure_begin(const struct cli *cli, struct measure *measure, json_t *method);

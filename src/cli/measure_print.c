@@ -158,6 +158,7 @@ void measure_print_remarks(const struct term *term, const struct bench *bench)
 				 "other processes used up to %.0f %% of the CPUs meanwhile; --max-load makes such runs "
 				 "void",
 				 100 * bench->foreign));
+	term_flow(term, 2, false, bench_cost(bench, arena));
 }
 
 void measure_print_kept(const struct term *term, int64_t session)

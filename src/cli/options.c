@@ -64,6 +64,7 @@ const struct cli_option cli_options[] = {
     {OPTION_ROOT, "host", 'H', "DIRECTORY",
      "take a directory that holds the sys/ and proc/ of a machine for the machine"},
     {OPTION_EVERY, "all", 'a', NULL, "all changes in force, the newest first"},
+    {OPTION_WORKLOAD, "workload", 'w', "NAME", "run the workload that `hvtune workloads` knows by that name"},
     {OPTION_MINUTES, "minutes", 0, "N", "take at most so many minutes (27)"},
     {OPTION_TUNE_APPLY, "apply", 0, NULL, "make the best permanent, after asking"},
     {OPTION_CONNECT, "connect", 'c', "URI",
@@ -160,8 +161,8 @@ static const enum cli_option_id status_options[] = {OPTION_ROOT, OPTION_JSON, 0}
 
 static const enum cli_option_id report_options[] = {OPTION_REPORT_FORMAT, OPTION_REPORT_OUTPUT, OPTION_STORE,
 						    OPTION_JSON, 0};
-static const enum cli_option_id run_options[] = {
-    OPTION_RUNS, OPTION_PRECISION, OPTION_MOST_RUNS, OPTION_TIME, OPTION_WARMUP, MEASURE_OPTIONS, 0};
+static const enum cli_option_id run_options[] = {OPTION_WORKLOAD, OPTION_RUNS,	 OPTION_PRECISION, OPTION_MOST_RUNS,
+						 OPTION_TIME,	  OPTION_WARMUP, MEASURE_OPTIONS,  0};
 
 static const enum cli_option_id compare_options[] = {OPTION_SIDE_A,	 OPTION_SIDE_B,		OPTION_SIDE_C,
 						     OPTION_SIDE_D,	 OPTION_SWITCH,		OPTION_BLOCKS,

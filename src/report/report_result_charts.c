@@ -436,9 +436,13 @@ static const struct chart_event *events_of(const struct report_result *result, i
 		    (double)(whole->runs[i].began_us - whole->session.began_us) / 1e6,
 		    arena_printf(result->arena, "run %lld of %s begins", (long long)whole->runs[i].id + 1,
 				 configuration_name(whole, whole->runs[i].configuration))};
-	for (size_t i = 0; i < whole->note_count && whole->note_count <= EVENTS_NAMED; i++)
+	for (size_t i = 0; i < whole->note_count && whole->note_count <= EVENTS_NAMED; i++) {
+		/* What hvtune itself used is of the whole session. */
+		if (text_equal(whole->notes[i].kind, "cost"))
+			continue;
 		events[count++] = (struct chart_event){(double)(whole->notes[i].at_us - whole->session.began_us) / 1e6,
 						       whole->notes[i].text};
+	}
 	*ret_count = count;
 	return events;
 }

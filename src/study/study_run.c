@@ -445,15 +445,14 @@ static int finish(struct running *running, int r, struct err *err)
 	struct study_outcome *outcome = running->outcome;
 	const char *const remove[] = {"rm", "-rf", "--", running->work, NULL};
 	const struct bench_command command = {.argv = remove};
+	struct bench_outcome removed = {0};
 	struct err fault = {0}, ignored = {0};
 	int left = study_host_leave(&running->host, &fault);
 
 	outcome->switches = running->host.switches;
 	outcome->spent_s = (double)(bench_now_ns() - running->began_ns) / 1e9;
-	/* A signal that came is over: what follows belongs to coming to an end. */
-	running->bench->signals.stopped = false;
-	if (r != -EINTR)
-		(void)bench_hook(running->bench, &command, "the directory of the study", &ignored);
+	(void)bench_spawn(&command, NULL, &removed, NULL);
+	bench_outcome_clear(&removed);
 	if (r == -EINTR) {
 		outcome->state = "stopped";
 		outcome->why = "stopped by the user";

@@ -36,7 +36,7 @@ class Commands(Comparing):
         self.assert_code(done, 0)
         self.assert_clean(done)
         text = " ".join(done.out.split())
-        self.assertRegex(text, r"^sleep 0\.08 takes [4-7]\d(\.\d)? % more time than sleep 0\.05 \(")
+        self.assertRegex(text, r"^sleep 0\.08 takes [4-7]\d(\.\d+)? % more time than sleep 0\.05 \(")
         self.assertIn("Energy: ", text)
         self.assertIn("blocks in random order, looked at after each from the 5th", text)
         self.assertIn("ended because: it is decided", text)

@@ -35,6 +35,26 @@ class Measuring(Test):
 
 
 class Run(Measuring):
+    def test_what_it_cost_itself(self):
+        done = hvtune("run", "--runs", 2, "--", "sleep", "0.02", env=self.env)
+        self.assert_code(done, 0)
+        self.assertRegex(" ".join(done.out.split()), r"hvtune itself used \S+ s of CPU in \S+ s, \S+ % of one core")
+        (kind, text), = self.rows("SELECT kind, text FROM note")
+        self.assertEqual(kind, "cost")
+        self.assertIn("of one core", text)
+
+    @unittest.skipUnless(shutil.which("perl"), "perl is not installed")
+    def test_a_workload_by_name(self):
+        done = hvtune("run", "-w", "perl", "--runs", 1, "--warmup", 0, "--json", env=self.env)
+        self.assert_code(done, 0)
+        self.assertEqual(done.json()["name"], "perl")
+        for words, said in ((("-w", "nope"), "nope"), (("-w", "perl", "--", "true"), "one of them"),
+                            (("-w", "perl", "--shell"), "its own")):
+            refused = hvtune("run", *words, env=self.env)
+            self.assert_code(refused, 2)
+            self.assertIn(said, refused.err)
+        self.assertEqual([path for path in Path("/var/tmp").glob("hvtune-run-*")], [])
+
     def test_a_fixed_number(self):
         result = self.run_json("--runs", 4, "--", "sleep", "0.05")
         self.assertEqual((result["metric"], result["unit"], result["better"], result["runs"], len(result["values"])),

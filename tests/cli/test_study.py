@@ -163,6 +163,7 @@ class Run(Test):
 
     def test_ctrl_c(self):
         self.path.write_text(RUN.format(folder=self.folder).replace("0.06", "5"), encoding="utf-8")
+        began = time.time() - 1
         process = subprocess.Popen([HVTUNE, "study", "run", self.path, "--yes", "--store", self.store],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(200):
@@ -173,6 +174,7 @@ class Run(Test):
         process.send_signal(signal.SIGINT)
         out, _ = process.communicate(timeout=20)
         self.assertEqual(process.returncode, 3, out)
+        self.assertEqual([path for path in Path("/var/tmp").glob("hvtune-study-*") if path.stat().st_mtime > began], [])
         self.assert_as_before()
 
     def test_refusals(self):

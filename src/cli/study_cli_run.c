@@ -16,6 +16,7 @@ enum { SETTLE_MS = 2000 };
 struct telling {
 	struct measure *measure;
 	const struct study *study;
+	const struct study_matrix *matrix;
 };
 
 static void tell(void *data, const struct study_progress *now)
@@ -29,6 +30,18 @@ static void tell(void *data, const struct study_progress *now)
 	else
 		progress_show(&telling->measure->progress, "%s, %s; run %zu, %.0f min so far", now->step->words,
 			      now->config, now->runs + 1, now->spent_s / 60);
+}
+
+static const char *answer(void *data, const struct study_outcome *outcome)
+{
+	const struct telling *telling = data;
+	json_t *json = report_study_answer_json(telling->matrix, outcome);
+	char *text = json_dumps(json, JSON_COMPACT);
+	const char *kept = text ? arena_strdup(outcome->arena, text) : NULL;
+
+	free(text);
+	json_decref(json);
+	return kept;
 }
 
 /* What this hvtune cannot do by itself yet is said before anything is touched. */
@@ -201,7 +214,7 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 	r = look(cli, &measure, &matrix);
 	if (r)
 		return r;
-	struct telling telling = {.measure = &measure, .study = job->study};
+	struct telling telling = {.measure = &measure, .study = job->study, .matrix = &matrix};
 	const struct study_setup setup = {.matrix = &matrix,
 					  .machine = &measure.machine,
 					  .sys = measure.host->sys,
@@ -212,6 +225,7 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 					  .settle_ms = SETTLE_MS,
 					  .load_limit = load / 100,
 					  .tell = tell,
+					  .answer = answer,
 					  .data = &telling};
 
 	measure.progress = progress_start();

@@ -32,10 +32,9 @@ int study_host_clean(struct knob_machine *machine, struct err *err)
 
 			if (change->id != ids[i] || !text_starts(change->what, STUDY_MARK))
 				continue;
-			(void)err_set(
-			    err, EBUSY, change->what,
-			    "a study that was killed has left this in force, which is not how the machine was");
-			(void)err_hint(err, "put it back first: hvtune undo %u", change->id);
+			(void)err_set(err, EBUSY, change->what,
+				      "a study has this in force: one that runs now, or one that was killed");
+			(void)err_hint(err, "wait for it, or put it back: hvtune undo %u", change->id);
 			return -EBUSY;
 		}
 	return r;

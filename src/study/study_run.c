@@ -467,7 +467,9 @@ static int finish(struct running *running, int r, struct err *err)
 		if (err)
 			*err = fault;
 	}
-	int closed = bench_close(running->bench, outcome->state, outcome->why, NULL, &ignored);
+	const char *answer =
+	    running->setup->answer && outcome->count ? running->setup->answer(running->setup->data, outcome) : NULL;
+	int closed = bench_close(running->bench, outcome->state, outcome->why, answer, &ignored);
 
 	if (closed < 0 && r == 0) {
 		r = closed;

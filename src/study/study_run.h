@@ -16,6 +16,8 @@ struct study_progress {
 	double spent_s;
 };
 
+struct study_outcome;
+
 struct study_setup {
 	const struct study_matrix *matrix;
 	struct knob_machine *machine;
@@ -28,6 +30,8 @@ struct study_setup {
 	unsigned settle_ms;
 	double load_limit; /* see bench_limits */
 	void (*tell)(void *data, const struct study_progress *progress);
+	/* The answer as JSON, which is kept with the results; in outcome->arena, may be NULL. NULL: none is kept. */
+	const char *(*answer)(void *data, const struct study_outcome *outcome);
 	void *data;
 };
 

@@ -187,7 +187,7 @@ class Losses(Measuring):
     def test_ctrl_c(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             mark = Path(self.folder.name) / f"mark{number}"
-            process = subprocess.Popen([HVTUNE, "run", "--cleanup", f"touch {mark}", "--", "sleep", "0.2"],
+            process = subprocess.Popen([HVTUNE, "run", "--runs", "60", "--cleanup", f"touch {mark}", "--", "sleep", "0.2"],
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **self.env})
             time.sleep(1.5)
             process.send_signal(number)

@@ -138,6 +138,9 @@ class Run(Test):
         self.assertEqual({row["name"] for row in target["configurations"]}, {"nap=long", "nap=short", "nap=middle"})
         self.assert_as_before()
         self.assertTrue((self.folder / "setup").exists())
+        kept = hvtune("report", "--store", self.store, "--json")
+        self.assert_code(kept, 0)
+        self.assertIn('"nap=short"', kept.out.replace("\\", ""))
         self.assertEqual(list(Path("/var/tmp").glob(f"hvtune-study-{found['uid'][:12]}")), [])
 
     def test_text(self):

@@ -274,7 +274,7 @@ static bool is_last_boot_step(const struct knob_plan *plan, const struct knob_st
 }
 
 /* Parameters whose "off" leaves the host open, beside mitigations= (Documentation/admin-guide/hw-vuln). */
-static bool opens_hole(const char *name, const char *value)
+bool knob_boot_opens_hole(const char *name, const char *value)
 {
 	static const char off[] = "spectre_v2 spectre_v2_user spec_store_bypass_disable l1tf mds tsx_async_abort "
 				  "mmio_stale_data retbleed spec_rstack_overflow gather_data_sampling "
@@ -333,7 +333,7 @@ int knob_boot_judge(struct knob_machine *machine, struct knob_plan *plan, const 
 	size_t count;
 	int r;
 
-	if (opens_hole(knob_boot_name(point->where), point->new) && !plan->hole)
+	if (knob_boot_opens_hole(knob_boot_name(point->where), point->new) && !plan->hole)
 		plan->hole = arena_printf(machine->arena, "%s=%s", point->name, point->new);
 	if (!is_last_boot_step(plan, step) || has_files(plan))
 		return 0;

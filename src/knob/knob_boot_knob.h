@@ -4,6 +4,7 @@
 #define HVTUNE_KNOB_BOOT_KNOB_H
 
 #include "knob.h"
+#include "knob_plan.h"
 
 #define KNOB_BOOT_FAMILY "boot."
 
@@ -18,5 +19,13 @@ int knob_boot_expand(struct knob_machine *machine, const struct knob *knob, cons
 		     struct knob_points *points, struct err *err);
 int knob_boot_judge(struct knob_machine *machine, struct knob_plan *plan, const struct knob_step *step,
 		    struct err *err);
+
+/*
+ * Of the word that a point is about, on a host or in a guest: is its value one that the kernel knows (-EINVAL with what
+ * it takes; lists of CPUs are not looked at), remarks on the name, and does the value leave the machine open?
+ */
+int knob_boot_check_value(struct knob_machine *machine, const struct knob_point *point, struct err *err);
+void knob_boot_note_word(struct knob_machine *machine, struct knob_plan *plan, const struct knob_point *point);
+bool knob_boot_opens_hole(const char *name, const char *value);
 
 #endif

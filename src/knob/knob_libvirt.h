@@ -60,4 +60,13 @@ int knob_libvirt_pin(struct knob_machine *machine, const char *uuid, enum knob_l
 int knob_libvirt_get_nodes(struct knob_machine *machine, const char *uuid, struct cpuset *ret, struct err *err);
 int knob_libvirt_set_nodes(struct knob_machine *machine, const char *uuid, const struct cpuset *nodes, struct err *err);
 
+/*
+ * Give one command (JSON) to the QEMU guest agent of a running VM, through libvirt-qemu; *ret_reply is its answer in
+ * the machine's arena. `change` is what the gate is told of a command that changes something; NULL for others. libvirt
+ * lets only who may change a VM ask its guest. -ENOENT: there is no such VM; -EHOSTDOWN: it is off; -ENOTCONN,
+ * -ENOTSUP: no agent answers, or the VM has no channel for one; -EIO with libvirt's words.
+ */
+int knob_libvirt_agent(struct knob_machine *machine, const char *uuid, const char *change, const char *command,
+		       const char **ret_reply, struct err *err);
+
 #endif

@@ -2,6 +2,7 @@
 /* Owns the calls into libvirt's library that change VMs. Compiled only where libvirt's headers are. */
 #include <dlfcn.h>
 #include <errno.h>
+#include <libvirt/libvirt-qemu.h>
 #include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
 #include <pthread.h>
@@ -31,7 +32,8 @@ struct api {
 
 struct connection {
 	struct api api;
-	virConnectPtr reader; /* libvirt lets it only look: whatever does not change a VM uses this one */
+	DECLARE(virDomainQemuAgentCommand) /* of another library: NULL until a guest is asked */
+	virConnectPtr reader;		   /* libvirt lets it only look: whatever does not change a VM uses this one */
 	virConnectPtr writer;
 	const char *uri;
 	size_t map_size; /* bytes of a map of this host's CPUs */
@@ -42,10 +44,19 @@ struct connection {
 static const struct {
 	int code, errnum;
 } reasons[] = {
-    {VIR_ERR_NO_DOMAIN, ENOENT},	  {VIR_ERR_AUTH_FAILED, EACCES},	{VIR_ERR_AUTH_CANCELLED, EACCES},
-    {VIR_ERR_ACCESS_DENIED, EACCES},	  {VIR_ERR_AUTH_UNAVAILABLE, EACCES},	{VIR_ERR_OPERATION_DENIED, EACCES},
-    {VIR_ERR_INVALID_ARG, EINVAL},	  {VIR_ERR_CONFIG_UNSUPPORTED, EINVAL}, {VIR_ERR_XML_ERROR, EINVAL},
+    {VIR_ERR_NO_DOMAIN, ENOENT},
+    {VIR_ERR_AUTH_FAILED, EACCES},
+    {VIR_ERR_AUTH_CANCELLED, EACCES},
+    {VIR_ERR_ACCESS_DENIED, EACCES},
+    {VIR_ERR_AUTH_UNAVAILABLE, EACCES},
+    {VIR_ERR_OPERATION_DENIED, EACCES},
+    {VIR_ERR_INVALID_ARG, EINVAL},
+    {VIR_ERR_CONFIG_UNSUPPORTED, EINVAL},
+    {VIR_ERR_XML_ERROR, EINVAL},
     {VIR_ERR_XML_INVALID_SCHEMA, EINVAL},
+    {VIR_ERR_AGENT_UNRESPONSIVE, ENOTCONN},
+    {VIR_ERR_AGENT_UNSYNCED, ENOTCONN},
+    {VIR_ERR_ARGUMENT_UNSUPPORTED, ENOTSUP},
 };
 
 /* What libvirt said last in this thread. */
@@ -533,4 +544,56 @@ int knob_libvirt_set_nodes(struct knob_machine *machine, const char *uuid, const
 	return r == -EPROTO ? fail_running(&domain, uuid, err)
 	       : r < 0 ? err_set(err, -r, uuid, "its memory could not be moved to node %s: %s", list, sys_reason(-r))
 		       : 0;
+}
+
+/* ---- the agent in the guest ---- */
+
+static int load_agent(struct connection *it, struct err *err)
+{
+	void *library = it->virDomainQemuAgentCommand ? NULL : dlopen("libvirt-qemu.so.0", RTLD_NOW | RTLD_LOCAL);
+
+	if (library)
+		*(void **)&it->virDomainQemuAgentCommand = dlsym(library, "virDomainQemuAgentCommand");
+	return it->virDomainQemuAgentCommand ? 0 : err_set(err, ENOSYS, it->uri, "libvirt-qemu: %s", dlerror());
+}
+
+struct asking_agent {
+	const struct domain *domain;
+	const char *command;
+	char *reply;
+};
+
+static int ask_agent(void *data)
+{
+	enum { WAIT_S = 10 };
+	struct asking_agent *asking = data;
+
+	asking->reply =
+	    asking->domain->it->virDomainQemuAgentCommand(asking->domain->handle, asking->command, WAIT_S, 0);
+	return asking->reply ? 0 : -EPROTO;
+}
+
+int knob_libvirt_agent(struct knob_machine *machine, const char *uuid, const char *change, const char *command,
+		       const char **ret_reply, struct err *err)
+{
+	CLEANUP(release) struct domain domain = {0};
+	struct asking_agent asking = {.domain = &domain, .command = command};
+	const char *name;
+	int r = look_up(machine, uuid, true, &domain, err);
+
+	if (r == 0)
+		r = load_agent(machine->libvirt, err);
+	if (r < 0)
+		return r;
+	name = domain.it->api.virDomainGetName(domain.handle);
+	if (domain.it->api.virDomainIsActive(domain.handle) != 1)
+		return err_set(err, EHOSTDOWN, name, "the VM is off: its guest is reached only while it runs");
+	r = change ? sys_writer_call(machine->writer, "virDomainQemuAgentCommand", uuid, change, ask_agent, &asking)
+		   : ask_agent(&asking);
+	if (r < 0)
+		return r == -EPROTO ? fail(domain.it, name, err)
+				    : err_set(err, -r, name, "its guest agent was not asked: %s", sys_reason(-r));
+	*ret_reply = arena_strdup(machine->arena, asking.reply);
+	free(asking.reply);
+	return 0;
 }

@@ -19,6 +19,7 @@ static const struct knob *const *const parts[] = {
     knob_table_daemon,
     knob_table_boot,
     knob_table_vm,
+    knob_table_guest,
     /* clang-format on */
 };
 

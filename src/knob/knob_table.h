@@ -56,5 +56,6 @@ extern const struct knob *const knob_table_module[];
 extern const struct knob *const knob_table_lasting[];
 extern const struct knob *const knob_table_boot[];
 extern const struct knob *const knob_table_vm[];
+extern const struct knob *const knob_table_guest[];
 
 #endif

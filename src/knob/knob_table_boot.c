@@ -72,32 +72,43 @@ static bool takes(struct arena *arena, const struct kernel_word *word, const cha
 }
 
 /* The kernel passes over a value that it does not know without a word. */
-static int check_any(struct knob_machine *machine, const struct knob_point *point, struct err *err)
+int knob_boot_check_value(struct knob_machine *machine, const struct knob_point *point, struct err *err)
 {
 	const struct kernel_word *word = advise_kernel_word(knob_boot_name(point->where));
 
-	if (!word || !point->new || text_has_word("absent present", " ", point->new))
+	if (!word || !point->new || text_has_word("absent present", " ", point->new) || (word->flags & WORD_CPUS))
 		return 0;
-	if (word->flags & WORD_CPUS)
-		return check_cpus(machine, point, err);
 	if (takes(machine->arena, word, point->new))
 		return 0;
 	return err_set(err, EINVAL, point->new, "%s takes %s%s", point->name, word->values,
 		       word->flags & WORD_NUMBER ? *word->values ? " or a number" : "a number" : "");
 }
 
-static int judge_any(struct knob_machine *machine, struct knob_plan *plan, const struct knob_step *step,
-		     struct err *err)
+static int check_any(struct knob_machine *machine, const struct knob_point *point, struct err *err)
 {
-	const char *name = knob_boot_name(plan->points.items[step->first].where);
+	const struct kernel_word *word = advise_kernel_word(knob_boot_name(point->where));
+	bool listed = word && (word->flags & WORD_CPUS) && !text_equal(point->new, "present");
+
+	return listed ? check_cpus(machine, point, err) : knob_boot_check_value(machine, point, err);
+}
+
+void knob_boot_note_word(struct knob_machine *machine, struct knob_plan *plan, const struct knob_point *point)
+{
+	const char *name = knob_boot_name(point->where);
 	const struct kernel_word *word = advise_kernel_word(name), *near = advise_kernel_word_near(name, 1);
 
-	if (!word && near && !text_equal(plan->points.items[step->first].new, "absent"))
+	if (!word && near && !text_equal(point->new, "absent"))
 		knob_plan_note(
 		    machine, plan,
 		    arena_printf(machine->arena, "no parameter %s is known to hvtune, but %s is", name, near->name));
 	if (word && word->flags & WORD_INTEL)
 		knob_plan_note(machine, plan, arena_printf(machine->arena, "%s acts on Intel CPUs only", name));
+}
+
+static int judge_any(struct knob_machine *machine, struct knob_plan *plan, const struct knob_step *step,
+		     struct err *err)
+{
+	knob_boot_note_word(machine, plan, &plan->points.items[step->first]);
 	return knob_boot_judge(machine, plan, step, err);
 }
 

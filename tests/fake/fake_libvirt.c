@@ -2,6 +2,8 @@
 /* Owns the library; see fake_libvirt.h. */
 #include "fake_libvirt.h"
 
+#include "fake_libvirt_cpus.h"
+
 #include <dirent.h>
 #include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
@@ -12,11 +14,15 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { CPUS = 64, TEXT = 65536, PATH = 1024, NAME = 64 };
+enum { TEXT = 65536, PATH = 1024, NAME = 64 };
 
 #define ALL "0-15"
 
 __attribute__((visibility("default"))) struct fake_libvirt fake_libvirt;
+
+/* For the library beside it, of the agents in guests (fake_libvirt_agent.c). */
+__attribute__((visibility("default"))) int fake_libvirt_fail(int code, const char *message);
+__attribute__((visibility("default"))) int fake_libvirt_guest(virDomainPtr domain, char *ret, size_t size);
 
 struct _virConnect {
 	char root[PATH];
@@ -36,6 +42,11 @@ static int fail(int code, const char *message)
 	(void)snprintf(last_message, sizeof(last_message), "%s", message);
 	last = (virError){.code = code, .message = last_message};
 	return -1;
+}
+
+int fake_libvirt_fail(int code, const char *message)
+{
+	return fail(code, message);
 }
 
 /* ---- files ---- */
@@ -79,38 +90,6 @@ static int pid_of(const struct _virDomain *domain)
 	char text[32];
 
 	return read_text(RUNTIME(domain, ".pid"), text, sizeof(text)) < 0 ? 0 : (int)strtol(text, NULL, 10);
-}
-
-/* ---- sets of CPUs, of at most 64 ---- */
-
-static unsigned long long parse(const char *text)
-{
-	unsigned long long set = 0;
-
-	while (*text >= '0' && *text <= '9') {
-		char *end;
-		long first = strtol(text, &end, 10), until = *end == '-' ? strtol(end + 1, &end, 10) : first;
-
-		for (long cpu = first; cpu <= until && cpu < CPUS; cpu++)
-			set |= 1ULL << cpu;
-		text = *end == ',' ? end + 1 : end;
-	}
-	return set;
-}
-
-static void format(unsigned long long set, char *ret, size_t size)
-{
-	*ret = '\0';
-	for (int cpu = 0; cpu < CPUS; cpu++) {
-		int first = cpu;
-
-		if (!(set >> cpu & 1))
-			continue;
-		while (cpu + 1 < CPUS && set >> (cpu + 1) & 1)
-			cpu++;
-		(void)snprintf(ret + strlen(ret), size - strlen(ret), cpu > first ? "%s%d-%d" : "%s%d", *ret ? "," : "",
-			       first, cpu);
-	}
 }
 
 /* ---- pins ---- */
@@ -595,4 +574,11 @@ void virTypedParamsClear(virTypedParameterPtr params, int nparams)
 	for (int i = 0; i < nparams; i++)
 		if (params[i].type == VIR_TYPED_PARAM_STRING)
 			free(params[i].value.s);
+}
+
+/* The directory that plays the guest; 1 when the connection may only look. */
+int fake_libvirt_guest(virDomainPtr domain, char *ret, size_t size)
+{
+	(void)snprintf(ret, size, "%s", RUNTIME(domain, ".guest"));
+	return domain->connection->looks;
 }

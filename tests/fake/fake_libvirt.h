@@ -10,6 +10,10 @@
  *   run/libvirt/qemu/NAME.pid	    its process
  *   run/libvirt/qemu/NAME.pins	    "vcpu 0 4", "emulator 0 2", "iothread 1 3", "memory 0 0-1", a line each
  *   run/libvirt/qemu/NAME.cpuset   CPUs of its control group, which all pins are narrowed to; may be missing
+ *   run/libvirt/qemu/NAME.guest/   the root of its guest, for the agent (fake_libvirt_agent.c); without it no agent is
+ *				    connected. Programs are what hvtune runs there: cp, mv, rm, sync, find, update-grub
+ *				    and grub2-mkconfig, whose menu is its defaults and snippets one after the other
+ *   run/libvirt/qemu/NAME.blocked  a command that the agent may not carry out; may be missing
  */
 #ifndef HVTUNE_FAKE_LIBVIRT_H
 #define HVTUNE_FAKE_LIBVIRT_H

@@ -206,7 +206,7 @@ static void test_metrics_keep_their_place(void **state)
 {
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 	struct bench_values values = {.arena = arena};
-	char name[8];
+	char name[16];
 
 	(void)state;
 	for (int i = 0; i < 100; i++) {

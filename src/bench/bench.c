@@ -113,7 +113,7 @@ int bench_open(const struct bench_setup *setup, struct bench **ret, struct err *
 	self->boot = boot_id(arena, setup->sys);
 	(void)getrandom(&self->chance, sizeof(self->chance), 0);
 	bench_signals_hold(&bench->signals);
-	self->gate = bench_gate_open(setup->sys, setup->machine);
+	self->gate = bench_gate_open(setup->sys, setup->machine, setup->watch);
 	for (size_t i = 0; i < ARRAY_SIZE(standard); i++)
 		(void)bench_values_set(&bench->values, &standard[i], (double)NAN);
 	if (setup->store)
@@ -530,8 +530,13 @@ static int run_once(struct bench *bench, int configuration, struct bench_outcome
 		why = read_output(bench, subject, outcome);
 	if (!why)
 		why = bench_gate_judge(self->scratch, &before, &after, own_us, &self->setup.limits);
+	/* What a configuration has set is looked at after each of its runs, whatever the look costs. */
+	const char *changed = bench_gate_changed(self->gate, self->scratch, subject->enter != NULL);
+
+	if (changed)
+		self->last = -1; /* it must be set anew before the next run */
 	if (!why)
-		why = bench_gate_changed(self->gate, self->scratch, false);
+		why = changed;
 	*ret_why = why;
 	return 0;
 }

@@ -39,11 +39,12 @@ struct bench_subject {
 enum { BENCH_ANY_EXIT = -1 };
 
 struct bench_setup {
-	struct store *store;		    /* NULL: nothing is kept */
-	struct store_session session;	    /* as it is to be kept; kind and command are enough */
-	struct sys *sys;		    /* for the gate and the meters; must outlive the session */
-	struct knob_machine *machine;	    /* for the settings that are watched; NULL: none are */
-	struct meter_set *meters;	    /* NULL: energy is not measured */
+	struct store *store;	      /* NULL: nothing is kept */
+	struct store_session session; /* as it is to be kept; kind and command are enough */
+	struct sys *sys;	      /* for the gate and the meters; must outlive the session */
+	struct knob_machine *machine; /* for the settings that are watched; NULL: none are */
+	const char *const *watch;     /* knobs that are watched besides the usual ones, ended by NULL; NULL: none */
+	struct meter_set *meters;     /* NULL: energy is not measured */
 	const struct bench_reader *readers; /* reader_count, for the output of commands */
 	size_t reader_count;
 	const char *read_from; /* a file that readers read instead of the output, after each run; NULL */

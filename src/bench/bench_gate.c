@@ -55,7 +55,15 @@ static void read_point(struct bench_gate *gate, struct arena *arena, struct poin
 		   : text_trim(arena, data);
 }
 
-static void find_points(struct bench_gate *gate)
+static bool is_watched(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(watched); i++)
+		if (text_equal(watched[i], name))
+			return true;
+	return false;
+}
+
+static void find_points(struct bench_gate *gate, const char *const *also)
 {
 	struct knob_points found = {.arena = gate->arena};
 
@@ -63,6 +71,12 @@ static void find_points(struct bench_gate *gate)
 		const struct knob_ask ask = {.name = watched[i], .value = ""};
 
 		(void)knob_expand(gate->machine, &ask, KNOB_EXPAND_READABLE, &found, NULL);
+	}
+	for (size_t i = 0; also && also[i]; i++) {
+		const struct knob_ask ask = {.name = also[i], .value = ""};
+
+		if (!is_watched(also[i]))
+			(void)knob_expand(gate->machine, &ask, KNOB_EXPAND_READABLE, &found, NULL);
 	}
 	gate->points = ARENA_ARRAY(gate->arena, found.count + 1, struct point);
 	for (size_t i = 0; i < found.count; i++)
@@ -134,7 +148,7 @@ static void find_throttles(struct bench_gate *gate, struct sys *sys)
 	}
 }
 
-struct bench_gate *bench_gate_open(struct sys *sys, struct knob_machine *machine)
+struct bench_gate *bench_gate_open(struct sys *sys, struct knob_machine *machine, const char *const *also)
 {
 	struct arena *arena = arena_new();
 	struct bench_gate *gate = ARENA_NEW(arena, struct bench_gate);
@@ -146,7 +160,7 @@ struct bench_gate *bench_gate_open(struct sys *sys, struct knob_machine *machine
 		gate->stat = (struct sys_again){.kind = SYS_AGAIN_CLOSED};
 	find_throttles(gate, sys);
 	if (machine)
-		find_points(gate);
+		find_points(gate, also);
 	bench_gate_remember(gate);
 	return gate;
 }

@@ -28,7 +28,8 @@ struct bench_view {
 struct bench_gate;
 
 /* `machine` NULL: settings are not watched. Both must outlive the gate. */
-struct bench_gate *bench_gate_open(struct sys *sys, struct knob_machine *machine);
+/* `also`: knobs that are watched besides the usual ones, ended by NULL; NULL: none. */
+struct bench_gate *bench_gate_open(struct sys *sys, struct knob_machine *machine, const char *const *also);
 struct bench_gate *bench_gate_close(struct bench_gate *gate); /* takes NULL, returns NULL */
 
 /* `only_clocks`: what costs next to nothing; load and throttling are unknown then. */

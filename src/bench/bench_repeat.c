@@ -36,6 +36,32 @@ struct repeating {
 	unsigned done; /* valid runs */
 };
 
+/* Valid runs that were not left out. */
+static unsigned measured(const struct bench *bench)
+{
+	unsigned count = 0;
+
+	for (size_t i = 0; i < bench->run_count; i++)
+		count += bench->runs[i].valid && text_equal(bench->runs[i].purpose, "measure");
+	return count;
+}
+
+/* After a valid run all metrics are known: one that is asked for and is not among them never comes. */
+static int check_target(const struct repeating *repeating, struct err *err)
+{
+	const struct bench *bench = repeating->bench;
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	const char *wanted = repeating->rule->metric, *all = "";
+
+	if (!wanted || bench->run_count == bench->void_count || bench_values_find(&bench->values, wanted) >= 0)
+		return 0;
+	for (size_t i = 0; i < bench->values.count; i++)
+		all = arena_printf(arena, "%s%s%s", all, i ? ", " : "", bench->values.metrics[i].name);
+	(void)err_set(err, ENOENT, wanted, "no such metric was measured");
+	(void)err_hint(err, "there are: %s", all);
+	return -ENOENT;
+}
+
 static int look(struct repeating *repeating, struct err *err)
 {
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
@@ -47,7 +73,16 @@ static int look(struct repeating *repeating, struct err *err)
 
 	result->metric = bench_target(repeating->bench, rule->metric);
 	n = (int)bench_series(repeating->bench, arena, repeating->configuration, result->metric, "measure", &values);
-	repeating->done = (unsigned)n;
+	r = check_target(repeating, err);
+	if (r < 0)
+		return r;
+	/* Runs that lack the value count too, else a metric that never comes would never end it. */
+	repeating->done = measured(repeating->bench);
+	if (!repeating->last && (unsigned)n < repeating->done &&
+	    repeating->done >= (rule->runs ? rule->runs : (unsigned)repeating->stop.cap)) {
+		result->end = rule->runs ? BENCH_RUNS : BENCH_MOST_RUNS;
+		repeating->finished = true;
+	}
 	/* A number that was fixed before is not looked at before. */
 	if (n == 0 || (rule->runs && (unsigned)n < rule->runs && !repeating->last))
 		return 0;

@@ -49,6 +49,12 @@ void bench_signals_hold(struct bench_signals *signals)
 	(void)sigaddset(&held, SIGINT);
 	(void)sigaddset(&held, SIGTERM);
 	(void)sigaddset(&held, SIGHUP);
+	/* Whatever would end hvtune with settings changed comes to an orderly end instead. */
+	(void)sigaddset(&held, SIGQUIT);
+	(void)sigaddset(&held, SIGALRM);
+	(void)sigaddset(&held, SIGUSR1);
+	(void)sigaddset(&held, SIGUSR2);
+	(void)sigaddset(&held, SIGXCPU);
 	(void)sigprocmask(SIG_BLOCK, &held, &before);
 	memcpy(signals->before, &before, sizeof(before));
 	signals->fd = signalfd(-1, &held, SFD_NONBLOCK | SFD_CLOEXEC);

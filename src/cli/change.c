@@ -142,6 +142,7 @@ void change_hold_signals(struct change_signals *signals)
 	(void)sigaddset(&held, SIGINT);
 	(void)sigaddset(&held, SIGTERM);
 	(void)sigaddset(&held, SIGHUP);
+	(void)sigaddset(&held, SIGQUIT);
 	(void)sigprocmask(SIG_BLOCK, &held, &signals->before);
 	signals->fd = signalfd(-1, &held, SFD_NONBLOCK | SFD_CLOEXEC);
 	/* Not asked about, but a closed pipe must not end it half-way either. */

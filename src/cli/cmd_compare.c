@@ -11,6 +11,7 @@
 #include "report.h"
 #include "report_result.h"
 #include "stat_many.h"
+#include "study_host.h"
 #include "text.h"
 
 #define MOST_SECONDS (30. * 24 * 3600)
@@ -372,7 +373,7 @@ static int run(struct compared *compared, struct bench_compared *result, struct 
 	return r;
 }
 
-static int finish(struct compared *compared, const struct bench_compared *result, struct err *err)
+static int finish(struct compared *compared, struct bench_compared *result, struct err *err)
 {
 	CLEANUP(base_free) char *remarks = NULL;
 	size_t size = 0;
@@ -382,6 +383,8 @@ static int finish(struct compared *compared, const struct bench_compared *result
 	int64_t session = 0;
 	int code, shown_code;
 
+	/* The session's own texts end with it. */
+	result->metric = arena_strdup(compared->measure.arena, result->metric);
 	progress_end(&compared->measure.progress);
 	/* First of all the machine gets back what is its own. */
 	int undone = compare_switch_undo(&compared->from, &undo_err);
@@ -411,6 +414,34 @@ static void close_compared(struct compared *compared)
 	measure_close(&compared->measure);
 }
 
+/* Is the machine as it is by itself? And what is watched while it is compared. */
+static int look_at_machine(struct compared *compared)
+{
+	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
+	struct arena *arena = compared->measure.arena;
+	struct err err = {0};
+	const char **names;
+	size_t count = 0;
+
+	if (knob_machine_open(compared->from.root, NULL, &machine, &err) < 0 || study_host_clean(&machine, &err) < 0)
+		return cli_fail(&err);
+	for (size_t s = 0; s < compared->count; s++)
+		count += compared->sides[s].count;
+	names = ARENA_ARRAY(arena, count + 1, const char *);
+	count = 0;
+	for (size_t s = 0; s < compared->count; s++)
+		for (size_t i = 0; i < compared->sides[s].count; i++) {
+			bool there = false;
+
+			for (size_t n = 0; n < count && !there; n++)
+				there = text_equal(names[n], compared->sides[s].asks[i].name);
+			if (!there)
+				names[count++] = compared->sides[s].asks[i].name;
+		}
+	compared->measure.watch = names;
+	return 0;
+}
+
 int cmd_compare(struct cli *cli)
 {
 	CLEANUP(close_compared) struct compared compared = {.cli = cli, .from.root = cli->values[OPTION_ROOT]};
@@ -427,6 +458,8 @@ int cmd_compare(struct cli *cli)
 			return cli_usage(cli, "--max-blocks is for two; more are compared in a number of --blocks");
 		compared.rule.blocks = USUAL_MANY;
 	}
+	if (r == 0 && compared.knobs)
+		r = look_at_machine(&compared);
 	if (r == 0)
 		r = measure_begin(cli, &compared.measure, method_json(&compared));
 	if (r)

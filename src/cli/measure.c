@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench_remote.h"
@@ -196,6 +197,12 @@ static int read_command(const struct cli *cli, struct measure *measure)
 			      sys_reason(errno));
 		return cli_fail(&err);
 	}
+	struct stat info;
+
+	/* A pipe would wait for ever for who writes it. */
+	if (measure->command.input && stat(measure->command.input, &info) == 0 && !S_ISREG(info.st_mode) &&
+	    !S_ISCHR(info.st_mode))
+		return cli_usage(cli, "--input takes a file, and \"%s\" is none", measure->command.input);
 	if (measure->command.input && access(measure->command.input, R_OK) < 0) {
 		struct err err = {0};
 
@@ -390,6 +397,7 @@ int measure_begin(const struct cli *cli, struct measure *measure, json_t *method
 	    .session = session,
 	    .sys = measure->host->sys,
 	    .machine = measure->machine.sys ? &measure->machine : NULL,
+	    .watch = measure->watch,
 	    .meters = measure->meters,
 	    .readers = measure->readers,
 	    .reader_count = measure->reader_count,

@@ -32,7 +32,8 @@ struct measure {
 	const char *place, *remote_cwd; /* --on: where commands and hooks run; NULL: here */
 	struct bench_reader *readers;
 	size_t reader_count;
-	const char *work; /* directory of a workload that is known by name; NULL: none */
+	const char *const *watch; /* see bench_setup */
+	const char *work;	  /* directory of a workload that is known by name; NULL: none */
 	struct progress progress;
 };
 

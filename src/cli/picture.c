@@ -2,6 +2,7 @@
 /* Owns writing files for people: the picture that --svg asks for, reports. */
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -55,6 +56,11 @@ int cli_replace_file(const char *path, const char *data, size_t size, struct err
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 	/* Beside it, so that it can take its place; a collector of *.prom does not look at this name. */
 	const char *beside = arena_printf(arena, "%s.hvtune-new", path);
+	struct stat info;
+
+	/* A device or pipe would be replaced by a file. */
+	if (stat(path, &info) == 0 && !S_ISREG(info.st_mode))
+		return err_set(err, EINVAL, path, "this is no file, and is not replaced by one");
 	int fd = open(beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
 	int errnum = fd < 0 ? errno : write_all(fd, data, size);
 

@@ -144,8 +144,10 @@ static int print_outcome(const struct cli *cli, const char *command, const struc
 				  arena_printf(outcome->arena, "Ended early: %s. What it has so far:", outcome->why));
 		report_study_answer(&cli->out, matrix, outcome);
 		term_flow(&cli->out, 0, true,
-			  arena_printf(outcome->arena, "%zu runs, %u switches, %.0f s; all settings are as before.",
-				       outcome->count, outcome->switches, outcome->spent_s));
+			  arena_printf(outcome->arena, "%zu runs, %u switches, %.0f s; %s.", outcome->count,
+				       outcome->switches, outcome->spent_s,
+				       outcome->restored ? "all settings are as before"
+							 : "not everything could be put back: hvtune status"));
 		measure_print_kept(&cli->out, cli_given(cli, OPTION_NO_STORE) ? 0 : outcome->session);
 	}
 	if (!text_equal(outcome->state, "done"))

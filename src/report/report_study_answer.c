@@ -258,7 +258,7 @@ json_t *report_study_answer_json(const struct study_matrix *matrix, const struct
 	json_t *list = json_array();
 
 	for (size_t t = 0; t < count; t++) {
-		json_t *configs = json_array(), *json;
+		json_t *configs, *json;
 		struct stat_compare compare;
 		struct study_answer answer;
 		struct row *rows;
@@ -266,6 +266,7 @@ json_t *report_study_answer_json(const struct study_matrix *matrix, const struct
 
 		if (study_answer(outcome->engine, t, outcome->seen, outcome->count, &answer, NULL) < 0)
 			continue;
+		configs = json_array();
 		n = make_rows(arena, matrix, outcome, &targets[t], &answer, &rows);
 		if (!answer.standings)
 			add_ratios(arena, matrix, outcome, &targets[t], rows, n);

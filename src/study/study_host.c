@@ -30,10 +30,16 @@ int study_host_clean(struct knob_machine *machine, struct err *err)
 		for (size_t c = 0; c < journal.count; c++) {
 			const struct knob_change *change = &journal.changes[c];
 
-			if (change->id != ids[i] || !text_starts(change->what, STUDY_MARK))
+			if (change->id != ids[i])
 				continue;
-			(void)err_set(err, EBUSY, change->what,
-				      "a study has this in force: one that runs now, or one that was killed");
+			if (change->state != KNOB_CHANGE_DONE)
+				(void)err_set(err, EBUSY, change->what, "this change was cut short, or is being made");
+			else if (text_starts(change->what, STUDY_MARK) || text_starts(change->what, "compare "))
+				(void)err_set(err, EBUSY, change->what,
+					      "this is in force: measured by another hvtune, or left by one that was "
+					      "killed");
+			else
+				continue;
 			(void)err_hint(err, "wait for it, or put it back: hvtune undo %u", change->id);
 			return -EBUSY;
 		}

@@ -269,6 +269,9 @@ static int look_once(struct running *running, int config, enum study_purpose pur
 		if (r < 0)
 			break;
 		seen.valid = run->valid;
+		/* Somebody may have changed what it sets. */
+		if (!run->valid)
+			running->host.config = -1;
 		*ret_why = run->why ? arena_printf(running->arena, "%s: %s", workload->name, run->why) : NULL;
 		if (run->valid)
 			study_seen_add(&seen, study, (size_t)order[i], value_at(running->bench, run, BENCH_WALL),
@@ -396,6 +399,31 @@ static const char *method_json(struct running *running)
 	return copy;
 }
 
+/* The knobs that the factors set, ended by NULL. */
+static const char *const *knobs_of(struct arena *arena, const struct study *study)
+{
+	const char **names;
+	size_t count = 0;
+
+	for (size_t f = 0; f < study->factor_count; f++)
+		for (size_t l = 0; l < study->factors[f].level_count; l++)
+			count += study->factors[f].levels[l].ask_count;
+	names = ARENA_ARRAY(arena, count + 1, const char *);
+	count = 0;
+	for (size_t f = 0; f < study->factor_count; f++)
+		for (size_t l = 0; l < study->factors[f].level_count; l++)
+			for (size_t i = 0; i < study->factors[f].levels[l].ask_count; i++) {
+				const char *name = study->factors[f].levels[l].asks[i].name;
+				bool there = false;
+
+				for (size_t n = 0; n < count && !there; n++)
+					there = text_equal(names[n], name);
+				if (!there)
+					names[count++] = name;
+			}
+	return names;
+}
+
 static int begin(struct running *running, struct err *err)
 {
 	const struct study_setup *setup = running->setup;
@@ -404,6 +432,7 @@ static int begin(struct running *running, struct err *err)
 				    .session = setup->session,
 				    .sys = setup->sys,
 				    .machine = setup->machine,
+				    .watch = knobs_of(running->arena, running->study),
 				    .meters = setup->meters,
 				    .limits = {.load = setup->load_limit},
 				    .random_offset = true};
@@ -462,6 +491,7 @@ static int finish(struct running *running, int r, struct err *err)
 		if (r < 0)
 			outcome->why = err ? arena_strdup(running->arena, err->what) : "failed";
 	}
+	outcome->restored = left == 0;
 	if (left < 0 && r == 0) {
 		r = left;
 		if (err)

@@ -49,6 +49,7 @@ struct study_outcome {
 	int incumbent;
 	double spent_s; /* of this part of it */
 	unsigned switches;
+	bool restored;	    /* everything is as it was before */
 	const char *energy; /* why no energy is measured, or NULL */
 };
 

@@ -6,7 +6,7 @@
 #include "study_yaml.h"
 #include "text.h"
 
-enum { MOST_DEPTH = 32, MOST_NODES = 65536, MOST_BYTES = 1 << 20 };
+enum { MOST_DEPTH = 32, MOST_NODES = 65536, MOST_BYTES = 1 << 20, MOST_BRACKETS = 8192 };
 
 struct reading {
 	struct arena *arena;
@@ -183,6 +183,10 @@ int study_yaml_parse(struct arena *arena, const char *file, const char *text, si
 
 	if (length > MOST_BYTES)
 		return err_set(err, EFBIG, file, "%zu bytes; a study file has at most %d", length, MOST_BYTES);
+	/* libyaml takes time by the square of open brackets; no study has that many. */
+	for (size_t i = 0, brackets = 0; i < length; i++)
+		if ((text[i] == '[' || text[i] == '{') && ++brackets > MOST_BRACKETS)
+			return err_set(err, EINVAL, file, "more than %d brackets", MOST_BRACKETS);
 	if (!yaml_parser_initialize(&parser))
 		err_no_memory();
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);

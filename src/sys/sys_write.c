@@ -576,9 +576,10 @@ int sys_writer_lock(struct sys_writer *writer, const char *path, struct err *err
 	r = open_own(writer, path, O_RDWR, &fd, err);
 	if (r < 0)
 		return r;
-	/* Who only looks whether it is taken (below) holds it for a moment. */
+	/* Who only looks whether it is taken (below) holds it for a moment, a change of another hvtune mostly for less.
+	 */
 	for (int tries = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; tries++) {
-		if (errno == EWOULDBLOCK && tries < 5) {
+		if (errno == EWOULDBLOCK && tries < 100) {
 			(void)usleep(20000);
 			continue;
 		}

@@ -35,6 +35,20 @@ class Measuring(Test):
 
 
 class Run(Measuring):
+    def test_a_metric_that_is_not_there_ends_it(self):
+        done = hvtune("run", "--target", "nope", "--", "true", env=self.env)
+        self.assert_code(done, 3)
+        self.assertIn("nope", done.err)
+        self.assertIn("wall time", done.err)
+        self.assertLess(self.rows("SELECT count(*) FROM run")[0][0], 5)
+
+    def test_input_that_is_no_file(self):
+        fifo = Path(self.folder.name) / "fifo"
+        os.mkfifo(fifo)
+        done = hvtune("run", "--input", fifo, "--runs", 1, "--", "cat", env=self.env)
+        self.assert_code(done, 2)
+        self.assertIn("fifo", done.err)
+
     def test_what_it_cost_itself(self):
         done = hvtune("run", "--runs", 2, "--", "sleep", "0.02", env=self.env)
         self.assert_code(done, 0)

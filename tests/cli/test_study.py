@@ -82,6 +82,13 @@ class Study(Test):
         self.assertEqual(json.loads(checked.out)["workloads"], ["work"])
         self.assert_code(self.study(hvtune("study", "new", "--host", self.root).out), 0)
 
+    def test_brackets_without_end(self):
+        began = time.monotonic()
+        done = self.study("[" * 200000)
+        self.assert_code(done, 2)
+        self.assertIn("brackets", done.err)
+        self.assertLess(time.monotonic() - began, 5)
+
     def test_usage(self):
         for words, said in (((), "check"), (("chek",), "chek"), (("check",), "one FILE"), (("run",), "one FILE")):
             done = hvtune("study", *words)
@@ -165,6 +172,10 @@ class Run(Test):
         self.assert_as_before()
 
     def test_ctrl_c(self):
+        for number in (signal.SIGINT, signal.SIGQUIT):
+            self.end_by(number)
+
+    def end_by(self, number):
         self.path.write_text(RUN.format(folder=self.folder).replace("0.06", "5"), encoding="utf-8")
         began = time.time() - 1
         process = subprocess.Popen([HVTUNE, "study", "run", self.path, "--yes", "--store", self.store],
@@ -174,7 +185,7 @@ class Run(Test):
                 break
             time.sleep(0.05)
         time.sleep(0.2)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         out, _ = process.communicate(timeout=20)
         self.assertEqual(process.returncode, 3, out)
         self.assertEqual([path for path in Path("/var/tmp").glob("hvtune-study-*") if path.stat().st_mtime > began], [])

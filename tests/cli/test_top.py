@@ -103,6 +103,12 @@ class Readings(Test):
     def setUp(self):
         self.machine.set(0)
 
+    def test_a_device_is_not_replaced(self):
+        done = hvtune("top", "--prometheus", "/dev/null", "--times", "1")
+        self.assert_code(done, 3)
+        self.assertIn("/dev/null", done.err)
+        self.assertFalse(Path("/dev/null").is_file())
+
     def test_batch(self):
         code, text = watched(self.machine, "--cpus")
         self.assertEqual(code, 0)

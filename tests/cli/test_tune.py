@@ -71,6 +71,36 @@ class Tune(Test):
         self.assert_code(hvtune("undo"), 0)
         self.assertEqual(settings(), before)
 
+    def test_what_somebody_changes_meanwhile_is_void(self):
+        """Every setting that is compared is watched, and set anew after it was changed."""
+        before = settings()
+        self.addCleanup(Path(SETTINGS[2]).write_text, before[SETTINGS[2]], encoding="ascii")
+        done = hvtune("compare", "--a", "swappiness=5", "--b", "swappiness=7", "--blocks", "6", "--no-calibration", "--no-store",
+                      "--warmup", "0", "--", "sh", "-c", f"echo 50 > {SETTINGS[2]}")
+        self.assert_code(done, 3)
+        self.assertIn("void", done.out + done.err)
+        Path(SETTINGS[2]).write_text(before[SETTINGS[2]], encoding="ascii")
+        log = self.folder / "log"
+        script = self.folder / "job"
+        script.write_text(f"#!/bin/sh\nread v < {SETTINGS[2]}\necho $v >> {log}\nsleep 0.02\n"
+                          f"[ $(wc -l < {log}) -ne 4 ] || echo 50 > {SETTINGS[2]}\n", encoding="ascii")
+        script.chmod(0o755)
+        done = hvtune("compare", "--a", "swappiness=5", "--b", "swappiness=7", "--blocks", "8", "--no-calibration", "--no-store",
+                      "--", script)
+        self.assert_code(done, 0, 1)
+        self.assertNotIn("50", log.read_text(encoding="ascii").split())
+
+    def test_two_at_once(self):
+        """One that begins while another one measures with settings of its own is refused."""
+        first = subprocess.Popen([HVTUNE, "compare", "--a", "swappiness=5", "--b", "swappiness=7", "--blocks", "8",
+                                  "--no-calibration", "--no-store", "--", "sleep", "0.2"], stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL)
+        time.sleep(1)
+        done = hvtune("compare", "--a", "swappiness=9", "--b", "swappiness=11", "--no-calibration", "--no-store", "--", "true")
+        self.assert_code(done, 3)
+        self.assertIn("another hvtune", done.err)
+        self.assertEqual(first.wait(timeout=60), 0)
+
     def test_usage(self):
         for words, said in ((("--json",), "--yes"), (("--minutes", "0"), "--minutes"), (("--", ""), "empty")):
             done = hvtune("tune", *words)

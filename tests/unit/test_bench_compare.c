@@ -358,7 +358,7 @@ static void test_a_setting_that_somebody_changes(void **state)
 	}
 	write_thp(root, "always [madvise] never\n");
 	assert_int_equal(knob_machine_open(root, NULL, &machine, &err), 0);
-	gate = bench_gate_open(machine.sys, &machine);
+	gate = bench_gate_open(machine.sys, &machine, NULL);
 	assert_null(bench_gate_changed(gate, arena, true));
 	write_thp(root, "always madvise [never]\n");
 	assert_string_equal(bench_gate_changed(gate, arena, true),

@@ -37,12 +37,13 @@ struct repeating {
 };
 
 /* Valid runs that were not left out. */
-static unsigned measured(const struct bench *bench)
+static unsigned measured(const struct bench *bench, int configuration)
 {
 	unsigned count = 0;
 
 	for (size_t i = 0; i < bench->run_count; i++)
-		count += bench->runs[i].valid && text_equal(bench->runs[i].purpose, "measure");
+		count += bench->runs[i].valid && bench->runs[i].configuration == configuration &&
+			 text_equal(bench->runs[i].purpose, "measure");
 	return count;
 }
 
@@ -77,7 +78,7 @@ static int look(struct repeating *repeating, struct err *err)
 	if (r < 0)
 		return r;
 	/* Runs that lack the value count too, else a metric that never comes would never end it. */
-	repeating->done = measured(repeating->bench);
+	repeating->done = measured(repeating->bench, repeating->configuration);
 	if (!repeating->last && (unsigned)n < repeating->done &&
 	    repeating->done >= (rule->runs ? rule->runs : (unsigned)repeating->stop.cap)) {
 		result->end = rule->runs ? BENCH_RUNS : BENCH_MOST_RUNS;

@@ -31,8 +31,8 @@ int err_set_at(struct err *err, int errnum, const char *where, unsigned line, un
     PRINTF_LIKE(6, 7);
 
 /*
- * Add what to do about it. Returns err->code, and -EINVAL where there is none (`err` is NULL, or nothing was set): never
- * 0, for `return err_hint(...)` stands where something has failed.
+ * Add what to do about it. Returns err->code, and -EINVAL where there is none (`err` is NULL, or nothing was set):
+ * never 0, for `return err_hint(...)` stands where something has failed.
  */
 int err_hint(struct err *err, const char *format, ...) PRINTF_LIKE(2, 3);
 

@@ -210,15 +210,18 @@ static bool number_in_line(const char *line, size_t length, double *ret)
 		bool begins = isdigit((unsigned char)line[i]) ||
 			      (strchr("+-.", line[i]) && i + 1 < length && isdigit((unsigned char)line[i + 1]));
 		char text[64], *end;
+		double value;
 
 		if (!begins || (i && (isalnum((unsigned char)line[i - 1]) || line[i - 1] == '_')))
 			continue;
 		(void)snprintf(text, sizeof(text), "%.*s", (int)MIN_OF(length - i, sizeof(text) - 1), line + i);
-		*ret = strtod(text, &end);
+		value = strtod(text, &end);
 		/* "215W" is one, "12h" and "12:30" are not. */
-		if (isfinite(*ret) && (!isalpha((unsigned char)*end) || toupper((unsigned char)*end) == 'W') &&
-		    (!*end || !strchr(":_", *end)))
+		if (isfinite(value) && (!isalpha((unsigned char)*end) || toupper((unsigned char)*end) == 'W') &&
+		    (!*end || !strchr(":_", *end))) {
+			*ret = value;
 			return true;
+		}
 		while (i + 1 < length && !isspace((unsigned char)line[i + 1]))
 			i++;
 	}

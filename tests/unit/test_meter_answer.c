@@ -135,6 +135,8 @@ static void test_text(void **state)
 	    {"", (double)NAN},
 	    {"no figure\n", (double)NAN},
 	    {"1e400", (double)NAN},
+	    {"215 W\n666e666 and so on\n", 215},
+	    {"215 W\nat 12h\n", 215},
 	};
 
 	(void)state;

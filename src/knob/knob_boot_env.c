@@ -62,7 +62,7 @@ static bool find(const struct boot_file *file, const char *name, struct assignme
 int boot_env_read(const struct boot_file *files, uint16_t file, const char *name, struct boot_line *ret,
 		  bool *ret_found, struct err *err)
 {
-	struct assignment line;
+	struct assignment line = {0};
 	int r = check(&files[file], err);
 
 	if (r < 0)

@@ -20,8 +20,11 @@
 #define KNOB_JOURNAL KNOB_STATE_DIR "/journal"
 #define KNOB_LOCK KNOB_STATE_DIR "/lock"
 
-/* From this size on a journal is compacted. */
-enum { KNOB_JOURNAL_LARGE = 1 << 20 };
+/*
+ * From this size on a journal is compacted, when that halves it. Every command that looks for changes in force reads all
+ * of it: a megabyte takes ten times as long as the rest of a check.
+ */
+enum { KNOB_JOURNAL_LARGE = 1 << 16 };
 
 enum knob_step_state { KNOB_STEP_NOT_BEGUN, KNOB_STEP_WRITING, KNOB_STEP_WRITTEN };
 

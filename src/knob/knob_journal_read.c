@@ -345,6 +345,8 @@ int knob_journal_compact(struct knob_machine *machine, struct knob_journal *jour
 		}
 		at += length + 1;
 	}
+	if (kept > journal->whole / 2)
+		return 0;
 	r = sys_writer_replace(machine->writer, KNOB_JOURNAL, lines, kept, 0600, err);
 	if (r == 0) {
 		journal->whole = kept;

@@ -11,20 +11,23 @@
 #include "study_suit.h"
 #include "text.h"
 
-int study_cli_read(struct arena *arena, const char *path, const char **ret_text, struct study **ret)
+int study_cli_parse(struct arena *arena, const char *name, const char *text, struct study **ret)
 {
-	const char *shown = text_equal(path, "-") ? "standard input" : path;
 	struct study_mistakes mistakes = {0};
-	struct err err = {0};
-	const char *text;
 
-	if (lint_file_read(arena, path, &text, &err) < 0)
-		return cli_fail(&err);
-	*ret_text = text;
-	if (study_read(arena, shown, text, strlen(text), ret, &mistakes) == 0)
+	if (study_read(arena, name, text, strlen(text), ret, &mistakes) == 0)
 		return 0;
 	report_study_mistakes(stderr, &mistakes);
 	return EXIT_USAGE;
+}
+
+int study_cli_read(struct arena *arena, const char *path, const char **ret_text, struct study **ret)
+{
+	struct err err = {0};
+
+	if (lint_file_read(arena, path, ret_text, &err) < 0)
+		return cli_fail(&err);
+	return study_cli_parse(arena, text_equal(path, "-") ? "standard input" : path, *ret_text, ret);
 }
 
 static int check(struct cli *cli)
@@ -87,14 +90,15 @@ static const struct {
     {"new", new_file},
     {"check", check},
     {"run", study_cli_run},
+    {"resume", study_cli_resume},
 };
 
 int cmd_study(struct cli *cli)
 {
 	if (!cli->argument_count)
-		return cli_usage(cli, "study needs to be told what to do: new, check or run");
+		return cli_usage(cli, "study needs to be told what to do: new, check, run or resume");
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (text_equal(verbs[i].word, cli->arguments[0]))
 			return verbs[i].run(cli);
-	return cli_usage(cli, "study does not know \"%s\"; it does: new, check, run", cli->arguments[0]);
+	return cli_usage(cli, "study does not know \"%s\"; it does: new, check, run, resume", cli->arguments[0]);
 }

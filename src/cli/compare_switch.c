@@ -161,7 +161,7 @@ const char *compare_side_settings(struct arena *arena, const struct compare_side
 	for (size_t i = 0; i < side->count; i++) {
 		const struct knob_ask *ask = &side->asks[i];
 
-		json_object_set_new(json, ask->where ? arena_printf(arena, "%s@%s", ask->name, ask->where) : ask->name,
+		json_object_set_new(json, knob_ask_name(arena, ask),
 				    json_string(ask->value));
 	}
 	text = json_dumps(json, JSON_COMPACT);

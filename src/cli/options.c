@@ -236,7 +236,7 @@ const struct cli_command cli_commands[] = {
      "check` "
      "runs each once and tells its figure, `workloads install` installs the packages that are missing.",
      workloads_options, cmd_workloads, "0 fine, 1 one does not work here, 2 usage, 3 could not"},
-    {"study", "new [COMMAND...] | check FILE | run FILE", "measure many configurations by a plan, and choose",
+    {"study", "new|check|run|resume [FILE]", "measure many configurations by a plan, and choose",
      "Reads a study: workloads, factors with their levels, and what is sought. `study new` writes a first one for this "
      "host to standard output. `study check` says what it will do, how "
      "often it switches and boots, and what cannot be done on this machine; nothing is touched. `study run` does it: "

@@ -9,10 +9,14 @@
 /* Read the study file, - for standard input; 0, or an exit code after all its mistakes are printed. */
 int study_cli_read(struct arena *arena, const char *path, const char **ret_text, struct study **ret);
 
+/* The same of a text that is there already; `name` is for messages. */
+int study_cli_parse(struct arena *arena, const char *name, const char *text, struct study **ret);
+
 struct study_cli_job {
 	const char *command; /* "study run", for JSON */
 	struct study *study; /* is made to suit the machine */
 	const char *text;    /* of its file */
+	const char *resume;  /* uid of the study to go on with; NULL: a new one */
 	bool apply;	     /* offer to keep the best */
 };
 
@@ -20,5 +24,6 @@ struct study_cli_job {
 int study_cli_job(struct cli *cli, struct study_cli_job *job);
 
 int study_cli_run(struct cli *cli);
+int study_cli_resume(struct cli *cli);
 
 #endif

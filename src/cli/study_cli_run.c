@@ -44,24 +44,6 @@ static const char *answer(void *data, const struct study_outcome *outcome)
 	return kept;
 }
 
-/* What this hvtune cannot do by itself yet is said before anything is touched. */
-static int refuse_costs(const struct study *study)
-{
-	for (size_t f = 0; f < study->factor_count; f++) {
-		struct err err = {0};
-
-		if (study->factors[f].cost == STUDY_LIVE)
-			continue;
-		(void)err_set_at(
-		    &err, ENOTSUP, study->file, study->factors[f].line, 0,
-		    "factor \"%s\" needs %s between its levels; only settings of the running host are studied by "
-		    "themselves so far",
-		    study->factors[f].name, study_cost_name(study->factors[f].cost));
-		return cli_fail(&err);
-	}
-	return 0;
-}
-
 static bool has_risk(const struct study_checked *checked)
 {
 	for (size_t i = 0; i < checked->count; i++)
@@ -102,10 +84,6 @@ static bool sets_knobs(const struct study *study)
 static int look(const struct cli *cli, struct measure *measure, const struct study_matrix *matrix)
 {
 	struct study_checked checked;
-	int r = refuse_costs(matrix->study);
-
-	if (r)
-		return r;
 	if (sets_knobs(matrix->study) && geteuid() != 0)
 		return cli_usage(cli, "this study changes settings of the host: run it as root");
 	study_check(&measure->machine, matrix, &checked);
@@ -159,7 +137,7 @@ static int print_outcome(const struct cli *cli, const char *command, const struc
 static int keep_best(const struct cli *cli, struct measure *measure, const struct study_cli_job *job,
 		     const struct study_matrix *matrix, const struct study_outcome *outcome)
 {
-	struct change_request request = {.what = "tune"};
+	struct change_request request = {0};
 	struct stat_compare compare;
 	struct knob_ask *asks;
 	const char *words = "";
@@ -172,13 +150,17 @@ static int keep_best(const struct cli *cli, struct measure *measure, const struc
 	request.count = study_host_asks(measure->arena, matrix, (size_t)outcome->incumbent, &asks);
 	request.asks = asks;
 	for (size_t i = 0; i < request.count; i++)
-		words = arena_printf(measure->arena, "%s %s=%s", words, asks[i].name, asks[i].value);
-	if (!job->apply) {
+		words = arena_printf(measure->arena, "%s %s=%s", words, knob_ask_name(measure->arena, &asks[i]),
+				     asks[i].value);
+	/* What hooks make is for who wrote them. */
+	if (!request.count)
+		return EXIT_FINE;
+	if (!job->apply && !job->study->leave_best) {
 		if (!cli_given(cli, OPTION_JSON))
 			term_flow(&cli->out, 0, true, arena_printf(measure->arena, "To keep it: hvtune set%s", words));
 		return EXIT_FINE;
 	}
-	request.what = arena_printf(measure->arena, "tune%s", words);
+	request.what = arena_printf(measure->arena, "best of %s:%s", job->study->name, words);
 	return change_run(cli, &measure->machine, &request);
 }
 
@@ -200,6 +182,8 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 
 	if (cli_given(cli, OPTION_JSON) && !cli_given(cli, OPTION_YES))
 		return cli_usage(cli, "--json does not ask: add --yes");
+	if (cli_given(cli, OPTION_JSON) && (job->apply || job->study->leave_best))
+		return cli_usage(cli, "--json prints one answer: keep the best with `hvtune set` after it");
 	r = measure_number(cli, OPTION_MAX_LOAD, 0.1, 100, 0, &load);
 	if (r == 0)
 		r = measure_open(cli, &measure);
@@ -224,6 +208,7 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 					  .meters = measure.meters,
 					  .session = measure_session(cli, &measure),
 					  .text = job->text,
+					  .resume = job->resume,
 					  .settle_ms = SETTLE_MS,
 					  .load_limit = load / 100,
 					  .tell = tell,
@@ -241,6 +226,54 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 	int kept = r < 0 || code == EXIT_COULD_NOT ? EXIT_FINE : keep_best(cli, &measure, job, &matrix, &outcome);
 
 	return r < 0 ? EXIT_COULD_NOT : kept ? kept : code;
+}
+
+/* The file and the uid of the study that a session is of. 0, or an exit code after a line. */
+static int find_study(const struct cli *cli, struct arena *arena, struct study_cli_job *job, const char **ret_name)
+{
+	const char *wanted = cli->argument_count > 1 ? cli->arguments[1] : "last";
+	CLEANUP(store_close_pointer) struct store *store = NULL;
+	struct store_whole whole;
+	struct err err = {0};
+	int64_t id;
+
+	if (store_open(cli->values[OPTION_STORE], STORE_READ, &store, &err) < 0 ||
+	    store_session_find(store, wanted, &id, &err) < 0 || store_load(store, arena, id, &whole, &err) < 0)
+		return cli_fail(&err);
+	json_t *method = whole.session.method ? json_loads(whole.session.method, 0, NULL) : NULL;
+	json_t *command = whole.session.command ? json_loads(whole.session.command, 0, NULL) : NULL;
+	const char *text = json_string_value(json_object_get(method, "file"));
+
+	/* `tune` measures another workload than its file says. */
+	if (text_equal(whole.session.kind, "study") && text &&
+	    text_equal(json_string_value(json_array_get(command, 1)), "study"))
+		job->text = arena_strdup(arena, text);
+	json_decref(method);
+	json_decref(command);
+	if (!job->text) {
+		(void)err_set(&err, EINVAL, wanted, "this session is of no `hvtune study run`");
+		return cli_fail(&err);
+	}
+	job->resume = whole.session.study ? whole.session.study : whole.session.uid;
+	*ret_name = arena_printf(arena, "the file of study %s", whole.session.name);
+	return 0;
+}
+
+int study_cli_resume(struct cli *cli)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	struct study_cli_job job = {.command = "study resume"};
+	const char *name;
+	int r;
+
+	if (cli->argument_count > 2)
+		return cli_usage(cli, "study resume takes one SESSION");
+	if (cli_given(cli, OPTION_ROOT) || cli_given(cli, OPTION_NO_STORE))
+		return cli_usage(cli, "a study is gone on with on this machine, with the runs that are kept");
+	r = find_study(cli, arena, &job, &name);
+	if (r == 0)
+		r = study_cli_parse(arena, name, job.text, &job.study);
+	return r ? r : study_cli_job(cli, &job);
 }
 
 int study_cli_run(struct cli *cli)

@@ -111,6 +111,11 @@ static int unknown(const char *name, struct err *err)
 		    : err_hint(err, "hvtune knobs lists all");
 }
 
+const char *knob_ask_name(struct arena *arena, const struct knob_ask *ask)
+{
+	return ask->where ? arena_printf(arena, "%s@%s", ask->name, ask->where) : ask->name;
+}
+
 int knob_ask_parse(struct arena *arena, const char *text, struct knob_ask *ret, struct err *err)
 {
 	const char *equals = strchr(text, '=');

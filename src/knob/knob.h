@@ -213,6 +213,9 @@ const struct knob *knob_find(const char *name);
 /* Cut "name[@where]=value"; texts in the arena. -EINVAL with a hint. */
 int knob_ask_parse(struct arena *arena, const char *text, struct knob_ask *ret, struct err *err);
 
+/* "governor", "epp@0-3": what an ask sets, as it was asked; in the arena or the ask's own. */
+const char *knob_ask_name(struct arena *arena, const struct knob_ask *ask);
+
 /* Which points knob_expand() takes. */
 enum knob_expand {
 	KNOB_EXPAND_THERE,    /* those that are there; one that cannot be read is an error */

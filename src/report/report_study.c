@@ -13,6 +13,7 @@ static const struct {
     [STUDY_PAIR_REFUSED] = {"not together", TERM_RED},
     [STUDY_LEVEL_LATER] = {"not known yet", TERM_YELLOW},
     [STUDY_WORKLOAD] = {"no workload", TERM_RED},
+    [STUDY_NOT_YET] = {"not yet", TERM_RED},
     [STUDY_RISK] = {"risk", TERM_YELLOW},
 };
 
@@ -149,11 +150,9 @@ void report_study_check(const struct term *term, struct arena *arena, const stru
 
 void report_study_check_json(json_t *json, const struct study_matrix *matrix, const struct study_checked *checked)
 {
-	static const char *const words[] = {[STUDY_LEVEL_REFUSED] = "level",
-					    [STUDY_PAIR_REFUSED] = "pair",
-					    [STUDY_LEVEL_LATER] = "level-after-boot",
-					    [STUDY_WORKLOAD] = "workload",
-					    [STUDY_RISK] = "risk"};
+	static const char *const words[] = {
+	    [STUDY_LEVEL_REFUSED] = "level", [STUDY_PAIR_REFUSED] = "pair", [STUDY_LEVEL_LATER] = "level-after-boot",
+	    [STUDY_WORKLOAD] = "workload",   [STUDY_NOT_YET] = "not-yet",   [STUDY_RISK] = "risk"};
 	const struct study *study = matrix->study;
 	struct study_switches switches;
 	json_t *factors = json_array(), *workloads = json_array(), *problems = json_array(), *costs = json_object();

@@ -39,10 +39,9 @@ struct study_command {
 
 /* Where a value that is measured is found in the output of a workload. */
 enum study_metric_kind {
-	STUDY_WALL,   /* the wall time of the command */
-	STUDY_JSON,   /* a number at a JSON pointer (RFC 6901) */
-	STUDY_REGEX,  /* the first group of an extended regular expression */
-	STUDY_READER, /* a built-in reader: iperf3, sysbench, fio, stress-ng, phoronix */
+	STUDY_WALL,  /* the wall time of the command */
+	STUDY_JSON,  /* a number at a JSON pointer (RFC 6901) */
+	STUDY_REGEX, /* the first group of an extended regular expression */
 };
 
 struct study_metric {
@@ -79,7 +78,6 @@ struct study_factor {
 	unsigned line;
 	struct study_level *levels;
 	size_t level_count;
-	bool ordered;	      /* levels are numbers that rise or fall */
 	enum study_cost cost; /* the dearest of its levels */
 	bool optional;	      /* what cannot be set on a machine is left out there, instead of being a fault */
 	const char *ask;      /* what a person is asked to do, "{level}" being the level; NULL: no person is needed */
@@ -129,13 +127,8 @@ struct study {
 	double within;	     /* "as good as the best" within that share: 0.01 */
 	unsigned runs_least; /* per configuration in designs that are no race */
 	unsigned runs_most;
-	struct {
-		double celsius, watts; /* 0: none */
-		unsigned boots, failed_boots;
-	} limits;
-	bool leave_best; /* else all is put back */
-	bool confirm;	 /* winner against baseline again on fresh data */
-	struct study_command notify;
+	bool leave_best;	/* the best, when it was confirmed, is set at the end; else all is put back */
+	bool confirm;		/* winner against baseline again on fresh data */
 	const char *const *vms; /* names of VMs that are restarted or measured, ended by NULL */
 	uint64_t seed;		/* of all random order: told, so that a study can be repeated as it was */
 };

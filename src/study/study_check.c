@@ -16,7 +16,8 @@ struct checking {
 
 bool study_problem_blocks(enum study_problem_kind kind)
 {
-	return kind == STUDY_LEVEL_REFUSED || kind == STUDY_PAIR_REFUSED || kind == STUDY_WORKLOAD;
+	return kind == STUDY_LEVEL_REFUSED || kind == STUDY_PAIR_REFUSED || kind == STUDY_WORKLOAD ||
+	       kind == STUDY_NOT_YET;
 }
 
 static void add_problem(struct checking *checking, enum study_problem_kind kind, unsigned line, const char *what,
@@ -257,6 +258,31 @@ static void check_workloads(struct checking *checking)
 	}
 }
 
+/* What a file may say and no run does yet: it is told here, and nothing begins. */
+static void check_abilities(struct checking *checking)
+{
+	const struct study *study = checking->study;
+	struct arena *arena = checking->machine->arena;
+
+	for (size_t f = 0; f < study->factor_count; f++)
+		if (study->factors[f].cost != STUDY_LIVE)
+			add_problem(
+			    checking, STUDY_NOT_YET, study->factors[f].line, study->factors[f].name,
+			    arena_printf(arena,
+					 "it needs %s between its levels; only settings of the running host are "
+					 "studied by themselves so far",
+					 study_cost_name(study->factors[f].cost)));
+	for (size_t i = 0; i < study->workload_count; i++)
+		if (study->workloads[i].on)
+			add_problem(checking, STUDY_NOT_YET, study->workloads[i].line, study->workloads[i].name,
+				    "it runs in a VM; only the host is measured so far");
+	for (size_t i = 0; i < study->objective_count; i++)
+		if (study->objectives[i].goal == STUDY_IDLE_WATTS || study->objectives[i].at_most > 0)
+			add_problem(checking, STUDY_NOT_YET, study->objectives[i].line,
+				    study_goal_name(study->objectives[i].goal),
+				    "idle watts and limits of watts are not sought so far; hvtune idle measures them");
+}
+
 static int by_line(const void *a, const void *b)
 {
 	const struct study_problem *x = a, *y = b;
@@ -274,6 +300,7 @@ void study_check(struct knob_machine *machine, const struct study_matrix *matrix
 	check_levels(&checking, possible);
 	check_pairs(&checking, possible);
 	check_workloads(&checking);
+	check_abilities(&checking);
 	if (ret->count)
 		qsort(ret->problems, ret->count, sizeof(*ret->problems), by_line);
 }

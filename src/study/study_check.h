@@ -14,6 +14,7 @@ enum study_problem_kind {
 	STUDY_PAIR_REFUSED,  /* two levels that can be set, and not together; "never" is missing */
 	STUDY_LEVEL_LATER,   /* it appears after the boot that another factor makes; cannot be said now */
 	STUDY_WORKLOAD,	     /* its program or directory is not there */
+	STUDY_NOT_YET,	     /* hvtune cannot do it by itself yet */
 	STUDY_RISK,	     /* opens a security hole while it is in force; the study asks for consent */
 };
 

@@ -173,26 +173,6 @@ static void read_levels(struct study_reader *reader, struct study_factor *factor
 	}
 }
 
-static void find_order(struct study_factor *factor)
-{
-	int64_t last = 0, number;
-	int direction = 0;
-
-	for (size_t i = 0; i < factor->level_count; i++) {
-		if (text_size(factor->levels[i].name, &number) < 0)
-			return;
-		if (i) {
-			int now = number > last ? 1 : -1;
-
-			if (number == last || (direction && now != direction))
-				return;
-			direction = now;
-		}
-		last = number;
-	}
-	factor->ordered = factor->level_count > 2;
-}
-
 static void read_factor(struct study_reader *reader, const struct study_node *node, struct study_factor *factor)
 {
 	enum study_cost least = STUDY_LIVE;
@@ -226,7 +206,6 @@ static void read_factor(struct study_reader *reader, const struct study_node *no
 		factor->levels[i].cost = MAX_OF(factor->levels[i].cost, least);
 		factor->cost = MAX_OF(factor->cost, factor->levels[i].cost);
 	}
-	find_order(factor);
 }
 
 void study_read_factors(struct study_reader *reader, const struct study_node *node, void *into)

@@ -88,18 +88,6 @@ static void read_objectives(struct study_reader *reader, const struct study_node
 		study_mistake(reader, node, "all objectives are limits; one must be sought, as \"time\"");
 }
 
-static void read_limits(struct study_reader *reader, const struct study_node *node, void *into)
-{
-	static const struct study_field fields[] = {
-	    {"temperature", study_read_celsius, offsetof(struct study, limits.celsius), false},
-	    {"power", study_read_watts, offsetof(struct study, limits.watts), false},
-	    {"boots", study_read_count, offsetof(struct study, limits.boots), false},
-	    {"failed-boots", study_read_count, offsetof(struct study, limits.failed_boots), false},
-	};
-
-	(void)study_read_fields(reader, node, fields, ARRAY_SIZE(fields), into, "limits");
-}
-
 static void read_runs(struct study_reader *reader, const struct study_node *node, void *into)
 {
 	struct study *study = into;
@@ -159,10 +147,8 @@ static const struct study_field fields[] = {
     {"budget", study_read_duration, offsetof(struct study, budget_s), false},
     {"confidence", study_read_share, offsetof(struct study, confidence), false},
     {"within", study_read_share, offsetof(struct study, within), false},
-    {"limits", read_limits, 0, false},
     {"leave", read_leave, offsetof(struct study, leave_best), false},
     {"confirm", study_read_flag, offsetof(struct study, confirm), false},
-    {"notify", study_read_command, offsetof(struct study, notify), false},
     {"vms", read_vms, offsetof(struct study, vms), false},
     {"seed", read_seed, offsetof(struct study, seed), false},
 };
@@ -250,7 +236,6 @@ int study_read(struct arena *arena, const char *file, const char *text, size_t l
 				.runs_least = 5,
 				.runs_most = 16,
 				.confirm = true,
-				.limits = {.failed_boots = 2},
 				.seed = 1};
 	study->vms = ARENA_ARRAY(arena, 1, const char *);
 	if (study_read_fields(&reader, root, fields, ARRAY_SIZE(fields), study, "a study")) {

@@ -10,6 +10,7 @@
 struct loading {
 	struct arena *arena;
 	const struct study_matrix *matrix;
+	const char **names; /* [config][workload]: of the configurations in the store */
 	const char **boots; /* ids in the order in which they were met */
 	size_t boot_count, boot_room;
 	struct study_seen *seen;
@@ -37,13 +38,14 @@ static int boot_number(struct loading *loading, const char *id)
 /* Which configuration and workload a configuration of the store is; false: none of this study file. */
 static bool find_subject(const struct loading *loading, const char *name, int *ret_config, size_t *ret_workload)
 {
-	for (size_t c = 0; c < loading->matrix->count; c++)
-		for (size_t w = 0; w < loading->matrix->study->workload_count; w++)
-			if (text_equal(name, study_subject_name(loading->arena, loading->matrix, c, w))) {
-				*ret_config = (int)c;
-				*ret_workload = w;
-				return true;
-			}
+	size_t workloads = loading->matrix->study->workload_count;
+
+	for (size_t i = 0; i < loading->matrix->count * workloads; i++)
+		if (text_equal(name, loading->names[i])) {
+			*ret_config = (int)(i / workloads);
+			*ret_workload = i % workloads;
+			return true;
+		}
 	return false;
 }
 
@@ -141,7 +143,12 @@ int study_load(struct arena *arena, struct store *store, const struct study_matr
 	struct loading loading = {.arena = arena, .matrix = matrix};
 	struct store_summary *sessions;
 	size_t count, found = 0;
+	size_t workloads = matrix->study->workload_count;
 	int r = store_sessions(store, arena, &sessions, &count, err);
+
+	loading.names = ARENA_ARRAY(arena, matrix->count * workloads + 1, const char *);
+	for (size_t i = 0; i < matrix->count * workloads; i++)
+		loading.names[i] = study_subject_name(arena, matrix, i / workloads, i % workloads);
 
 	for (size_t i = 0; i < count && r == 0; i++) {
 		const struct store_session *session = &sessions[i].session;

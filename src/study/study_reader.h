@@ -46,7 +46,6 @@ void study_read_count(struct study_reader *reader, const struct study_node *node
 void study_read_share(struct study_reader *reader, const struct study_node *node, void *into);	  /* double, of 1 */
 void study_read_duration(struct study_reader *reader, const struct study_node *node, void *into); /* double, s */
 void study_read_watts(struct study_reader *reader, const struct study_node *node, void *into);	  /* double */
-void study_read_celsius(struct study_reader *reader, const struct study_node *node, void *into);  /* double */
 void study_read_weight(struct study_reader *reader, const struct study_node *node, void *into);	  /* double */
 void study_read_command(struct study_reader *reader, const struct study_node *node, void *into);  /* study_command */
 

@@ -72,9 +72,7 @@ static const char *settings_json(struct arena *arena, const struct study_matrix 
 		for (size_t i = 0; i < level->ask_count; i++) {
 			const struct knob_ask *ask = &level->asks[i];
 
-			json_object_set_new(
-			    json, ask->where ? arena_printf(arena, "%s@%s", ask->name, ask->where) : ask->name,
-			    json_string(ask->value));
+			json_object_set_new(json, knob_ask_name(arena, ask), json_string(ask->value));
 		}
 		if (!level->ask_count)
 			json_object_set_new(json, study->factors[f].name, json_string(level->name));
@@ -94,7 +92,7 @@ const char *study_metric_name(const struct study_workload *workload)
 	return workload->metric.kind == STUDY_WALL ? BENCH_WALL : workload->name;
 }
 
-static int prepare_workload(struct running *running, size_t at, struct err *err)
+static void prepare_workload(struct running *running, size_t at)
 {
 	const struct study_workload *workload = &running->study->workloads[at];
 	struct bench_reader *reader = &running->readers[at];
@@ -118,10 +116,6 @@ static int prepare_workload(struct running *running, size_t at, struct err *err)
 		reader->kind = BENCH_JSON;
 	else if (workload->metric.kind == STUDY_REGEX)
 		reader->kind = BENCH_REGEX;
-	if (workload->on)
-		return err_set_at(err, ENOTSUP, running->study->file, workload->line, 0,
-				  "workload \"%s\" runs in a VM; studies only measure the host yet", workload->name);
-	return 0;
 }
 
 /* Inputs are made before anything is changed, in a directory that goes with the study. */
@@ -139,8 +133,8 @@ static int make_ready(struct running *running, struct err *err)
 	for (size_t i = 0; i < study->workload_count && r == 0; i++) {
 		const struct study_workload *workload = &study->workloads[i];
 
-		r = prepare_workload(running, i, err);
-		if (r == 0 && workload->setup.line) {
+		prepare_workload(running, i);
+		if (workload->setup.line) {
 			const struct bench_command setup =
 			    study_command(running->arena, &workload->setup, workload->directory, running->work, 0);
 

@@ -144,13 +144,6 @@ void study_read_watts(struct study_reader *reader, const struct study_node *node
 	read_quantity(reader, node, units, ARRAY_SIZE(units), "a power with its unit, as 120 W", into);
 }
 
-void study_read_celsius(struct study_reader *reader, const struct study_node *node, void *into)
-{
-	static const struct unit units[] = {{"C", 1}, {"\u00b0C", 1}};
-
-	read_quantity(reader, node, units, ARRAY_SIZE(units), "a temperature with its unit, as 90 C", into);
-}
-
 void study_read_weight(struct study_reader *reader, const struct study_node *node, void *into)
 {
 	const char *text = study_scalar(reader, node, "a weight, as 2");

@@ -18,7 +18,7 @@ static void read_better(struct study_reader *reader, const struct study_node *no
 }
 
 struct metric_keys {
-	const char *json, *regex, *reader, *unit;
+	const char *json, *regex, *unit;
 	bool more;
 };
 
@@ -43,7 +43,6 @@ static void read_metric(struct study_reader *reader, const struct study_node *no
 	static const struct study_field fields[] = {
 	    {"json", study_read_text, offsetof(struct metric_keys, json), false},
 	    {"regex", study_read_text, offsetof(struct metric_keys, regex), false},
-	    {"reader", study_read_name, offsetof(struct metric_keys, reader), false},
 	    {"unit", study_read_text, offsetof(struct metric_keys, unit), false},
 	    {"better", read_better, offsetof(struct metric_keys, more), false},
 	};
@@ -53,19 +52,19 @@ static void read_metric(struct study_reader *reader, const struct study_node *no
 	if (node->kind == STUDY_SCALAR && text_equal(node->text, "wall"))
 		return;
 	if (node->kind == STUDY_SCALAR) {
-		study_mistake(reader, node, "\"%s\" is no metric: wall, or keys (json, regex or reader)", node->text);
+		study_mistake(reader, node, "\"%s\" is no metric: wall, or keys (json or regex)", node->text);
 		return;
 	}
 	if (!study_read_fields(reader, node, fields, ARRAY_SIZE(fields), &keys, "a metric"))
 		return;
-	if (!!keys.json + !!keys.regex + !!keys.reader != 1) {
-		study_mistake(reader, node, "a metric is found by one of json, regex and reader; %s here",
-			      keys.json || keys.regex || keys.reader ? "there are several" : "there is none");
+	if (!keys.json == !keys.regex) {
+		study_mistake(reader, node, "a metric is found by json or regex; %s here",
+			      keys.json ? "there are both" : "there is neither");
 		return;
 	}
 	metric->line = node->line;
-	metric->kind = keys.json ? STUDY_JSON : keys.regex ? STUDY_REGEX : STUDY_READER;
-	metric->pattern = keys.json ? keys.json : keys.regex ? keys.regex : keys.reader;
+	metric->kind = keys.json ? STUDY_JSON : STUDY_REGEX;
+	metric->pattern = keys.json ? keys.json : keys.regex;
 	metric->unit = keys.unit ? keys.unit : "";
 	metric->more_is_better = keys.more;
 	if (keys.json && *keys.json != '/')
@@ -74,7 +73,7 @@ static void read_metric(struct study_reader *reader, const struct study_node *no
 	if (keys.regex)
 		check_regex(reader, study_node_get(node, "regex", NULL), keys.regex);
 	/* Whether more is better cannot be guessed, and a wrong guess would choose the worst. */
-	if (!keys.reader && !study_node_get(node, "better", NULL))
+	if (!study_node_get(node, "better", NULL))
 		study_mistake(reader, node, "a metric needs \"better: more\" or \"better: less\"");
 }
 

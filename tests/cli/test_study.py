@@ -2,6 +2,7 @@
 """`hvtune study check` from outside: what is shown, every mistake with its line, and that nothing is touched."""
 import json
 import signal
+import sqlite3
 import subprocess
 import tempfile
 import time
@@ -191,6 +192,44 @@ class Run(Test):
         self.assertEqual([path for path in Path("/var/tmp").glob("hvtune-study-*") if path.stat().st_mtime > began], [])
         self.assert_as_before()
 
+    def test_resume_goes_on_after_a_kill(self):
+        process = subprocess.Popen([HVTUNE, "study", "run", self.path, "--yes", "--store", self.store],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(400):
+            time.sleep(0.02)
+            if self.runs() >= 5:
+                break
+        process.kill()
+        process.wait()
+        before = self.runs()
+        done = hvtune("study", "resume", "--yes", "--store", self.store, "--json")
+        self.assert_code(done, 0)
+        found = json.loads(done.out)
+        self.assertEqual(found["targets"][0]["best"], "nap=short")
+        self.assertGreater(found["runs"], before)
+        # What was measured before counts: only the rest was run, in a session of its own.
+        self.assertEqual(found["runs"], self.runs())
+        with sqlite3.connect(self.store) as database:
+            sessions = database.execute("SELECT uid, study FROM session ORDER BY id").fetchall()
+        self.assertEqual([study for _, study in sessions], [None, sessions[0][0]])
+        self.assert_as_before()
+        # It is answered: nothing more is run.
+        self.assertEqual(json.loads(hvtune("study", "resume", "1", "--yes", "--store", self.store, "--json").out)["runs"],
+                         found["runs"])
+
+    def runs(self):
+        try:
+            with sqlite3.connect(f"file:{self.store}?mode=ro", uri=True) as database:
+                return database.execute("SELECT count(*) FROM run").fetchone()[0]
+        except sqlite3.OperationalError:
+            return 0
+
+    def test_resume_of_what_is_no_study(self):
+        hvtune("run", "--runs", 1, "--store", self.store, "--", "true")
+        done = hvtune("study", "resume", "--yes", "--store", self.store)
+        self.assert_code(done, 3)
+        self.assertIn("no `hvtune study run`", done.err)
+
     def test_refusals(self):
         self.path.write_text(RUN.format(folder=self.folder) + "vms: [x]\n", encoding="utf-8")
         for options, said in ((("--json",), "--yes"), (("--host", "/", "--yes"), "this machine")):
@@ -201,5 +240,5 @@ class Run(Test):
                              encoding="utf-8")
         done = self.run_study()
         self.assert_code(done, 3)
-        self.assertIn("host-boot", done.err)
+        self.assertIn("host-boot", done.out)
         self.assert_as_before()

@@ -46,7 +46,7 @@ static const struct {
     {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nconfidence: 0.98\n", 5, "write it with its unit"},
     {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nconfidence: 100 %\n", 5, "between 0 % and 100 %"},
     {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nruns: [9, 3]\n", 5, "is above the most"},
-    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nlimits:\n  temperature: 90\n", 6, "as 90 C"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nobjectives: [time, {idle-watts: 90}]\n", 5, "as 120 W"},
     {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nleave: it\n", 5, "one of restore, best"},
     {"study: s\nworkloads:\n  w: {run: ''}\nfactors: {f: {knob: thp, levels: [never, always]}}\n", 3,
      "an empty command"},
@@ -153,7 +153,6 @@ static const char whole[] = "study: amd\n"
 			    "objectives: [time, {idle-watts: 0.12 kW}]\n"
 			    "budget: 1.5 h\n"
 			    "within: 2 %\n"
-			    "limits: {temperature: 90 C, boots: 40}\n"
 			    "leave: best\n";
 
 static void test_whole(void **state)
@@ -194,7 +193,6 @@ static void test_whole(void **state)
 	assert_float_equal(study->objectives[1].at_most, 120, 1e-9);
 	assert_float_equal(study->budget_s, 5400, 1e-9);
 	assert_float_equal(study->within, .02, 1e-12);
-	assert_int_equal(study->limits.boots, 40);
 	assert_true(study->leave_best);
 }
 

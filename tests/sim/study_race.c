@@ -172,6 +172,12 @@ static void one_run(struct world *world, enum study_purpose purpose)
 	world->runs++;
 }
 
+/* Seconds of a switch on the drawn hosts: a live one is let settle there, which hvtune does not do. */
+static double switch_s(enum study_cost cost)
+{
+	return cost == STUDY_LIVE ? 15 : study_cost_seconds(cost);
+}
+
 static void enter(struct world *world, int config)
 {
 	int cost = study_switch_cost(world->matrix, (size_t)world->config, (size_t)config);
@@ -179,13 +185,13 @@ static void enter(struct world *world, int config)
 	world->config = config;
 	if (cost < 0)
 		return;
-	pass(world, study_cost_seconds((enum study_cost)cost) / 60);
+	pass(world, switch_s((enum study_cost)cost) / 60);
 	if (cost >= STUDY_HOST_BOOT) {
 		world->boot++;
 		world->boots++;
 		world->boot_effect = gsl_ran_gaussian(world->random, world->boot_sd);
 		if (*world->matrix->study->vms)
-			pass(world, study_cost_seconds(STUDY_VM_RESTART) / 60);
+			pass(world, switch_s(STUDY_VM_RESTART) / 60);
 	}
 	if (cost >= STUDY_VM_RESTART)
 		one_run(world, STUDY_WARM_UP);

@@ -10,6 +10,7 @@
 #include <curses.h>
 
 #include "err.h"
+#include "library.h"
 
 /* clang-format off */
 #define CURSES_FUNCTIONS(X)                                                                                            \
@@ -44,26 +45,17 @@ static const struct {
 
 static int load(struct api *api, void **ret_library, struct err *err)
 {
-	void *library = dlopen("libncursesw.so.6", RTLD_NOW | RTLD_LOCAL);
-	struct {
-		const char *name;
-		void **function;
-	} const functions[] = {
+	const struct library_function functions[] = {
 #define ENTRY(name) {#name, (void **)&api->name},
 	    CURSES_FUNCTIONS(ENTRY)};
+	const struct library library = {
+	    .files = {"libncursesw.so.6"},
+	    .name = "ncurses",
+	    .where = "top",
+	    .install = "libncursesw6 (Debian, Ubuntu) or ncurses-libs (Fedora, RHEL), or use --batch",
+	    .errnum = ENOENT};
 
-	if (!library) {
-		(void)err_set(err, ENOENT, "top", "ncurses cannot be loaded: %s", dlerror());
-		return err_hint(err,
-				"install libncursesw6 (Debian, Ubuntu) or ncurses-libs (Fedora, RHEL), or use --batch");
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
-		*functions[i].function = dlsym(library, functions[i].name);
-		if (!*functions[i].function)
-			return err_set(err, ENOENT, "top", "this ncurses has no %s; use --batch", functions[i].name);
-	}
-	*ret_library = library;
-	return 0;
+	return library_load(&library, functions, ARRAY_SIZE(functions), ret_library, err);
 }
 
 static void start_colours(struct screen *screen)

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "knob_libvirt.h"
+#include "library.h"
 #include "text.h"
 #include "vm_libvirt.h"
 #include "vm_xml.h"
@@ -81,26 +82,16 @@ static void on_libvirt_error(void *data, virErrorPtr error)
 
 static int load(struct connection *it, struct err *err)
 {
-	/* Never closed: libvirt leaves threads and destructors of threads behind. */
-	void *library = dlopen("libvirt.so.0", RTLD_NOW | RTLD_LOCAL);
-	struct {
-		const char *name;
-		void **function;
-	} const functions[] = {
+	const struct library_function functions[] = {
 #define ENTRY(name) {#name, (void **)&it->api.name},
 	    LIBVIRT_FUNCTIONS(ENTRY)};
+	const struct library library = {.files = {"libvirt.so.0"},
+					.name = "libvirt's library",
+					.where = it->uri,
+					.install = "libvirt0 (Debian, Ubuntu) or libvirt-libs (Fedora, RHEL)",
+					.errnum = ENOSYS};
 
-	if (!library) {
-		(void)err_set(err, ENOSYS, it->uri, "libvirt's library cannot be loaded: %s", dlerror());
-		return err_hint(err, "install libvirt0 (Debian, Ubuntu) or libvirt-libs (Fedora, RHEL)");
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
-		*functions[i].function = dlsym(library, functions[i].name);
-		if (!*functions[i].function)
-			return err_set(err, ENOSYS, it->uri, "libvirt's library is too old: it has no %s",
-				       functions[i].name);
-	}
-	return 0;
+	return library_load(&library, functions, ARRAY_SIZE(functions), NULL, err);
 }
 
 /* A daemon that hangs would be waited for for ever: connecting has a thread of its own, which is left behind then. */

@@ -2,13 +2,14 @@
 /* Owns loading libcrypto and calling it. Compiled only where OpenSSL's headers are. */
 #include "meter_crypto.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
 #include <openssl/x509.h>
 #include <string.h>
+
+#include "library.h"
 
 /* clang-format off */
 #define CRYPTO_FUNCTIONS(X)                                                                                            \
@@ -32,35 +33,24 @@ struct meter_crypto {
 int meter_crypto_open(struct meter_crypto **ret, struct err *err)
 {
 	struct meter_crypto *crypto = calloc(1, sizeof(*crypto));
-	/* Never closed, like every library that may leave something behind. */
-	void *library = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);
 
 	if (!crypto)
 		err_no_memory();
-	struct {
-		const char *name;
-		void **function;
-	} const functions[] = {
+	const struct library_function functions[] = {
 #define ENTRY(name) {#name, (void **)&crypto->name},
 	    CRYPTO_FUNCTIONS(ENTRY)};
+	const struct library library = {.files = {"libcrypto.so.3", "libcrypto.so.1.1"},
+					.name = "OpenSSL's libcrypto",
+					.where = NULL,
+					.install = "libssl3 (Debian, Ubuntu) or openssl-libs (Fedora, RHEL)",
+					.errnum = ENOENT};
+	int r = library_load(&library, functions, ARRAY_SIZE(functions), NULL, err);
 
-	if (!library)
-		library = dlopen("libcrypto.so.1.1", RTLD_NOW | RTLD_LOCAL);
-	if (!library) {
-		(void)err_set(err, ENOENT, NULL, "OpenSSL's libcrypto cannot be loaded: %s", dlerror());
-		(void)err_hint(err, "install libssl3 (Debian, Ubuntu) or openssl-libs (Fedora, RHEL)");
+	if (r < 0)
 		free(crypto);
-		return -ENOENT;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
-		*functions[i].function = dlsym(library, functions[i].name);
-		if (*functions[i].function)
-			continue;
-		free(crypto);
-		return err_set(err, ENOENT, NULL, "libcrypto is too old: it has no %s", functions[i].name);
-	}
-	*ret = crypto;
-	return 0;
+	else
+		*ret = crypto;
+	return r;
 }
 
 struct meter_crypto *meter_crypto_close(struct meter_crypto *crypto)

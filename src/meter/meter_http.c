@@ -3,11 +3,11 @@
 #include "meter_http.h"
 
 #include <curl/curl.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
 
+#include "library.h"
 #include "text.h"
 
 enum { ANSWER_MOST = 1 << 20, CONNECT_MS = 3000, ALL_MS = 5000 };
@@ -38,27 +38,16 @@ struct meter_http {
 
 static int load(struct meter_http *http, struct err *err)
 {
-	/* Never closed, like every library that may leave something behind. */
-	void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-	struct {
-		const char *name;
-		void **function;
-	} const functions[] = {
+	const struct library_function functions[] = {
 #define ENTRY(name) {#name, (void **)&http->name},
 	    CURL_FUNCTIONS(ENTRY)};
+	const struct library library = {.files = {"libcurl.so.4", "libcurl-gnutls.so.4"},
+					.name = "libcurl",
+					.where = "HTTP",
+					.install = "libcurl4 (Debian, Ubuntu) or libcurl (Fedora, RHEL, SUSE)",
+					.errnum = ENOENT};
 
-	if (!library)
-		library = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
-	if (!library) {
-		(void)err_set(err, ENOENT, "HTTP", "libcurl cannot be loaded: %s", dlerror());
-		return err_hint(err, "install libcurl4 (Debian, Ubuntu) or libcurl (Fedora, RHEL, SUSE)");
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
-		*functions[i].function = dlsym(library, functions[i].name);
-		if (!*functions[i].function)
-			return err_set(err, ENOENT, "HTTP", "libcurl is too old: it has no %s", functions[i].name);
-	}
-	return 0;
+	return library_load(&library, functions, ARRAY_SIZE(functions), NULL, err);
 }
 
 static size_t keep_body(char *data, size_t size, size_t count, void *self)

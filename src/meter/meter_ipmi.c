@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "library.h"
 #include "text.h"
 
 enum { RECORD_MOST = 4096, NAMES_MOST = 8, SESSION_MS = 5000, RESEND_MS = 1000 };
@@ -49,25 +50,20 @@ struct ipmi {
 
 static int load(struct ipmi *ipmi, struct err *err)
 {
-	/* Never closed, like every library that may leave something behind. */
-	void *library = dlopen("libfreeipmi.so.17", RTLD_NOW | RTLD_LOCAL);
-	struct {
-		const char *name;
-		void **function;
-	} const functions[] = {
+	const struct library_function functions[] = {
 #define ENTRY(name) {#name, (void **)&ipmi->name},
 	    IPMI_FUNCTIONS(ENTRY)};
+	const struct library library = {.files = {"libfreeipmi.so.17"},
+					.name = "FreeIPMI",
+					.where = NULL,
+					.install = "libfreeipmi17 (Debian, Ubuntu) or freeipmi (Fedora, RHEL, SUSE)",
+					.errnum = ENOENT};
+	void *handle;
+	int r = library_load(&library, functions, ARRAY_SIZE(functions), &handle, err);
 
-	if (!library) {
-		(void)err_set(err, ENOENT, NULL, "FreeIPMI cannot be loaded: %s", dlerror());
-		return err_hint(err, "install libfreeipmi17 (Debian, Ubuntu) or freeipmi (Fedora, RHEL, SUSE)");
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
-		*functions[i].function = dlsym(library, functions[i].name);
-		if (!*functions[i].function)
-			return err_set(err, ENOENT, NULL, "FreeIPMI is too old: it has no %s", functions[i].name);
-	}
-	ipmi->template = dlsym(library, "tmpl_cmd_dcmi_get_power_reading_rs");
+	if (r < 0)
+		return r;
+	ipmi->template = dlsym(handle, "tmpl_cmd_dcmi_get_power_reading_rs");
 	return ipmi->template ? 0 : err_set(err, ENOENT, NULL, "FreeIPMI is too old: it has no DCMI");
 }
 

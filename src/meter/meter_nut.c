@@ -6,12 +6,12 @@
  */
 #include "meter_driver.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
 #include <sys/time.h>
 #include <upsclient.h>
 
+#include "library.h"
 #include "text.h"
 
 enum { CONNECT_S = 3 };
@@ -42,28 +42,16 @@ struct nut {
 
 static int load(struct nut *nut, struct err *err)
 {
-	static const char *const names[] = {"libupsclient.so.6", "libupsclient.so.7", "libupsclient.so.5"};
-	void *library = NULL;
-	struct {
-		const char *name;
-		void **function;
-	} const functions[] = {
+	const struct library_function functions[] = {
 #define ENTRY(name) {#name, (void **)&nut->name},
 	    NUT_FUNCTIONS(ENTRY)};
+	const struct library library = {.files = {"libupsclient.so.6", "libupsclient.so.7", "libupsclient.so.5"},
+					.name = "libupsclient",
+					.where = NULL,
+					.install = "libupsclient6 (Debian, Ubuntu) or nut-client (Fedora, RHEL)",
+					.errnum = ENOENT};
 
-	/* Never closed, like every library that may leave something behind. */
-	for (size_t i = 0; i < ARRAY_SIZE(names) && !library; i++)
-		library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-	if (!library) {
-		(void)err_set(err, ENOENT, NULL, "libupsclient cannot be loaded: %s", dlerror());
-		return err_hint(err, "install libupsclient6 (Debian, Ubuntu) or nut-client (Fedora, RHEL)");
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
-		*functions[i].function = dlsym(library, functions[i].name);
-		if (!*functions[i].function)
-			return err_set(err, ENOENT, NULL, "libupsclient is too old: it has no %s", functions[i].name);
-	}
-	return 0;
+	return library_load(&library, functions, ARRAY_SIZE(functions), NULL, err);
 }
 
 static bool is_word(const char *text)

@@ -3,11 +3,11 @@
  * Owns PostgreSQL: loading libpq when a store is a URL, speaking to the server, and saying in one line what it refuses.
  * Compiled only where libpq's headers are.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <libpq-fe.h>
 
+#include "library.h"
 #include "store_internal.h"
 #include "text.h"
 
@@ -40,26 +40,16 @@ struct pq {
 
 static int load(struct pq *pq, struct err *err)
 {
-	/* Never closed, like every library that may leave something behind. */
-	void *library = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
-	struct {
-		const char *name;
-		void **function;
-	} const functions[] = {
+	const struct library_function functions[] = {
 #define ENTRY(name) {#name, (void **)&pq->name},
 	    PQ_FUNCTIONS(ENTRY)};
+	const struct library library = {.files = {"libpq.so.5"},
+					.name = "libpq",
+					.where = "PostgreSQL",
+					.install = "libpq5 (Debian, Ubuntu) or libpq (Fedora, RHEL)",
+					.errnum = ELIBACC};
 
-	if (!library) {
-		(void)err_set(err, ELIBACC, "PostgreSQL", "libpq cannot be loaded: %s", dlerror());
-		(void)err_hint(err, "install libpq5 (Debian, Ubuntu) or libpq (Fedora, RHEL)");
-		return -ELIBACC;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
-		*functions[i].function = dlsym(library, functions[i].name);
-		if (!*functions[i].function)
-			return err_set(err, ELIBACC, "PostgreSQL", "libpq is too old: it has no %s", functions[i].name);
-	}
-	return 0;
+	return library_load(&library, functions, ARRAY_SIZE(functions), NULL, err);
 }
 
 /* The first line of what the server says, without its "ERROR:  ". */

@@ -3,12 +3,12 @@
  * Owns SQLite: loading it when a store is opened (a check needs none and starts faster without), opening the file so
  * that a kill loses nothing (write-ahead log), and saying in one line what is wrong with it.
  */
-#include <dlfcn.h>
 #include <errno.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "library.h"
 #include "store_internal.h"
 #include "sys.h"
 #include "text.h"
@@ -41,25 +41,18 @@ struct lite {
 
 static int load(struct lite *lite, struct err *err)
 {
-	/* Never closed, like every library that may leave something behind. */
-	void *library = dlopen("libsqlite3.so.0", RTLD_NOW | RTLD_LOCAL);
-	struct {
-		const char *name;
-		void **function;
-	} const functions[] = {
+	const struct library_function functions[] = {
 #define ENTRY(name) {#name, (void **)&lite->name},
 	    SQLITE_FUNCTIONS(ENTRY)};
+	const struct library library = {.files = {"libsqlite3.so.0"},
+					.name = "libsqlite3",
+					.where = "SQLite",
+					.install = "libsqlite3-0 (Debian, Ubuntu) or sqlite-libs (Fedora, RHEL)",
+					.errnum = ELIBACC};
+	int r = library_load(&library, functions, ARRAY_SIZE(functions), NULL, err);
 
-	if (!library) {
-		(void)err_set(err, ELIBACC, "SQLite", "it cannot be loaded: %s", dlerror());
-		(void)err_hint(err, "install libsqlite3-0 (Debian, Ubuntu) or sqlite-libs (Fedora, RHEL)");
-		return -ELIBACC;
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
-		*functions[i].function = dlsym(library, functions[i].name);
-		if (!*functions[i].function)
-			return err_set(err, ELIBACC, "SQLite", "it is too old: it has no %s", functions[i].name);
-	}
+	if (r < 0)
+		return r;
 	return lite->sqlite3_libversion_number() < OLDEST
 		   ? err_set(err, ELIBACC, "SQLite", "it is older than 3.35, which is needed")
 		   : 0;

@@ -8,6 +8,7 @@
 #include <systemd/sd-daemon.h>
 #include <time.h>
 
+#include "library.h"
 #include "sys.h"
 #include "sys_write_internal.h"
 #include "text.h"
@@ -43,25 +44,16 @@ struct sys_bus {
 
 static int load(struct sys_bus *bus, struct err *err)
 {
-	/* Never closed, like every library that may leave something behind. */
-	void *library = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL);
-	struct {
-		const char *name;
-		void **function;
-	} const functions[] = {
+	const struct library_function functions[] = {
 #define ENTRY(name) {#name, (void **)&bus->name},
 	    BUS_FUNCTIONS(ENTRY)};
+	const struct library library = {.files = {"libsystemd.so.0"},
+					.name = "libsystemd",
+					.where = "D-Bus",
+					.install = "libsystemd0 (Debian, Ubuntu) or systemd-libs (Fedora, RHEL)",
+					.errnum = ENOENT};
 
-	if (!library) {
-		(void)err_set(err, ENOENT, "D-Bus", "libsystemd cannot be loaded: %s", dlerror());
-		return err_hint(err, "install libsystemd0 (Debian, Ubuntu) or systemd-libs (Fedora, RHEL)");
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
-		*functions[i].function = dlsym(library, functions[i].name);
-		if (!*functions[i].function)
-			return err_set(err, ENOENT, "D-Bus", "libsystemd is too old: it has no %s", functions[i].name);
-	}
-	return 0;
+	return library_load(&library, functions, ARRAY_SIZE(functions), NULL, err);
 }
 
 static int connect_to(struct sys_bus *bus, const char *address)

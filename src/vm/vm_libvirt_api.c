@@ -5,11 +5,11 @@
  */
 #include "vm_libvirt_api.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <libvirt/libvirt.h>
 #include <libvirt/virterror.h>
 
+#include "library.h"
 #include "text.h"
 #include "vm_xml.h"
 
@@ -38,26 +38,16 @@ struct asking {
 
 static int load(struct api *api, const char *uri, struct err *err)
 {
-	/* Never closed: libvirt leaves threads and destructors of threads behind. */
-	void *library = dlopen("libvirt.so.0", RTLD_NOW | RTLD_LOCAL);
-	struct {
-		const char *name;
-		void **function;
-	} const functions[] = {
+	const struct library_function functions[] = {
 #define ENTRY(name) {#name, (void **)&api->name},
 	    LIBVIRT_FUNCTIONS(ENTRY)};
+	const struct library library = {.files = {"libvirt.so.0"},
+					.name = "libvirt's library",
+					.where = uri,
+					.install = "libvirt0 (Debian, Ubuntu) or libvirt-libs (Fedora, RHEL)",
+					.errnum = ENOENT};
 
-	if (!library) {
-		(void)err_set(err, ENOENT, uri, "libvirt's library cannot be loaded: %s", dlerror());
-		return err_hint(err, "install libvirt0 (Debian, Ubuntu) or libvirt-libs (Fedora, RHEL)");
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
-		*functions[i].function = dlsym(library, functions[i].name);
-		if (!*functions[i].function)
-			return err_set(err, ENOENT, uri, "libvirt's library is too old: it has no %s",
-				       functions[i].name);
-	}
-	return 0;
+	return library_load(&library, functions, ARRAY_SIZE(functions), NULL, err);
 }
 
 /* libvirt prints each error on its own otherwise. */

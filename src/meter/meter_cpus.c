@@ -41,7 +41,6 @@ struct meter_cpus {
 	int state_numbers[METER_IDLE_MOST];
 	size_t state_count;
 	struct meter_cpus_way clocks, idle;
-	uint64_t files_before;
 };
 
 static int number_in(struct sys *sys, int64_t *ret, const char *path)
@@ -203,7 +202,6 @@ static void open_idle(struct meter_cpus *cpus)
 void meter_cpus_open(struct sys *sys, struct meter_cpus **ret)
 {
 	struct meter_cpus *cpus = calloc(1, sizeof(*cpus));
-	uint64_t before = 0;
 
 	if (!cpus)
 		err_no_memory();
@@ -214,9 +212,8 @@ void meter_cpus_open(struct sys *sys, struct meter_cpus **ret)
 	find_states(cpus);
 	/* Two counters of perf and the times of the states for each CPU: some 2000 descriptors for 512 of them. */
 	size_t files = cpus->count * (2 + cpus->state_count);
-	int r = sys_again_room(files, &before);
+	int r = sys_again_room(files);
 
-	cpus->files_before = before;
 	if (r < 0) {
 		const char *hint = arena_printf(
 		    cpus->arena, "%zu files must be open at once: raise the hard limit (ulimit -Hn)", files);
@@ -273,11 +270,6 @@ struct meter_cpus_way meter_cpus_clocks(const struct meter_cpus *cpus)
 struct meter_cpus_way meter_cpus_idle(const struct meter_cpus *cpus)
 {
 	return cpus->idle;
-}
-
-uint64_t meter_cpus_files_before(const struct meter_cpus *cpus)
-{
-	return cpus->files_before;
 }
 
 struct meter_cpus_moment meter_cpus_moment_new(const struct meter_cpus *cpus)

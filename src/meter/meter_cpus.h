@@ -72,9 +72,6 @@ struct meter_cpus_way {
 struct meter_cpus_way meter_cpus_clocks(const struct meter_cpus *cpus);
 struct meter_cpus_way meter_cpus_idle(const struct meter_cpus *cpus);
 
-/* The soft limit of open files before meter_cpus_open() raised it, for programs that are started; 0: it did not. */
-uint64_t meter_cpus_files_before(const struct meter_cpus *cpus);
-
 /* Room for a moment, freed with meter_cpus_moment_free(). */
 struct meter_cpus_moment meter_cpus_moment_new(const struct meter_cpus *cpus);
 void meter_cpus_moment_free(struct meter_cpus_moment *moment);

@@ -177,9 +177,6 @@ struct store_ended {
 };
 int store_runs_add(struct store *store, int64_t session, const struct store_ended *runs, size_t count, struct err *err);
 
-/* It turned out later that a run is void. */
-int store_run_void(struct store *store, int64_t session, int64_t run, const char *why, struct err *err);
-
 int store_samples_add(struct store *store, int64_t session, const struct store_sample *samples, size_t count,
 		      struct err *err);
 

@@ -295,14 +295,6 @@ int store_run_add(struct store *store, int64_t session, const struct store_run *
 	return store_runs_add(store, session, &(struct store_ended){*run, values, value_count}, 1, err);
 }
 
-int store_run_void(struct store *store, int64_t session, int64_t run, const char *why, struct err *err)
-{
-	const struct store_cell cells[] = {CELL_TEXT(why), CELL_INT(session), CELL_INT(run)};
-
-	return run_alone(store, "UPDATE run SET state = 'invalid', why = $1 WHERE session = $2 AND id = $3", cells,
-			 ARRAY_SIZE(cells), err);
-}
-
 int store_samples_add(struct store *store, int64_t session, const struct store_sample *samples, size_t count,
 		      struct err *err)
 {

@@ -76,11 +76,8 @@ int sys_again_open_hsmp(struct sys *sys, int socket, uint32_t message, struct sy
  */
 int sys_again_hsmp(const struct sys_again *again, uint32_t *ret);
 
-/*
- * Allow this process `count` more open files, as far as the hard limit goes; 0 when that is enough, else -EMFILE.
- * *ret_before: the soft limit before, which programs that are started should get back.
- */
-int sys_again_room(size_t count, uint64_t *ret_before);
+/* Allow this process `count` more open files, as far as the hard limit goes; 0 when that is enough, else -EMFILE. */
+int sys_again_room(size_t count);
 
 void sys_again_close_group(struct sys_again_group *group);
 void sys_again_close(struct sys_again *again); /* a closed one and a zeroed one too */

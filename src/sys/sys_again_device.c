@@ -196,7 +196,7 @@ int sys_again_hsmp(const struct sys_again *again, uint32_t *ret)
 
 /* ---- how many may be open ---- */
 
-int sys_again_room(size_t count, uint64_t *ret_before)
+int sys_again_room(size_t count)
 {
 	/* For what else is open, and what programs of ours open. */
 	enum { OTHERS = 256 };
@@ -204,7 +204,6 @@ int sys_again_room(size_t count, uint64_t *ret_before)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
 		return -errno;
-	*ret_before = limit.rlim_cur;
 	if (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= count + OTHERS)
 		return 0;
 	if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < count + OTHERS)

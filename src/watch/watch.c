@@ -51,7 +51,7 @@ static void open_frequencies(struct watch *watch)
 	if (meter_cpus_clocks(watch->cpus).state == METER_VALUE)
 		return;
 	watch->frequencies = ARENA_ARRAY(watch->arena, count + 1, struct sys_again);
-	(void)sys_again_room(count, &(uint64_t){0});
+	(void)sys_again_room(count);
 	for (size_t i = 0; i < count; i++)
 		(void)sys_again_open(watch->host->sys,
 				     arena_printf(watch->arena,

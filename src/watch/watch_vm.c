@@ -111,7 +111,7 @@ struct watch_vms *watch_vms_open(const struct host *host, const struct vm_joined
 		vms->files += joined->vms[i]->pid ? (size_t)joined->vms[i]->vcpu_max + 1 : 0;
 	/* Those of before are still open; they are given back soon, and count no more then. */
 	if (!before || vms->files > before->files)
-		(void)sys_again_room(vms->files, &(uint64_t){0});
+		(void)sys_again_room(vms->files);
 	for (int i = 0; i < joined->count; i++)
 		if (joined->vms[i]->pid)
 			open_machine(host, joined->vms[i], arena, before, &vms->machines[vms->count++]);

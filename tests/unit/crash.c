@@ -213,3 +213,28 @@ void crash_by_failures(const struct crash_world *world, const struct crash_scene
 		world->end(&kernel, world->data);
 	}
 }
+
+void killed_anywhere_in_apply(void **state)
+{
+	const struct crash_set *set = *state;
+
+	for (size_t i = 0; i < set->count; i++)
+		crash_in_apply(set->world, &set->scenes[i]);
+}
+
+void killed_anywhere_in_undo(void **state)
+{
+	const struct crash_set *set = *state;
+
+	for (size_t i = 0; i < set->count; i++)
+		crash_in_undo(set->world, &set->scenes[i]);
+}
+
+void failing_anywhere(void **state)
+{
+	const struct crash_set *set = *state;
+
+	for (size_t i = 0; i < set->count; i++)
+		for (const int *errnum = set->errnums; *errnum; errnum++)
+			crash_by_failures(set->world, &set->scenes[i], *errnum);
+}

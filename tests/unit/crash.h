@@ -43,6 +43,26 @@ void crash_in_undo(const struct crash_world *world, const struct crash_scene *sc
 /* Every call of apply fails with `errnum`: apply says so, and everything is as before, by itself or after undo. */
 void crash_by_failures(const struct crash_world *world, const struct crash_scene *scene, int errnum);
 
+/*
+ * The three above for all scenes of a table, as tests of cmocka: CRASH_TESTS(set) in a list of tests, where `set` is a
+ * struct crash_set. `errnums` ends with 0.
+ */
+struct crash_set {
+	const struct crash_world *world;
+	const struct crash_scene *scenes;
+	size_t count;
+	const int *errnums;
+};
+
+void killed_anywhere_in_apply(void **state);
+void killed_anywhere_in_undo(void **state);
+void failing_anywhere(void **state);
+
+#define CRASH_TESTS(set)                                                                                               \
+	cmocka_unit_test_prestate(killed_anywhere_in_apply, (void *)&(set)),                                           \
+	    cmocka_unit_test_prestate(killed_anywhere_in_undo, (void *)&(set)),                                        \
+	    cmocka_unit_test_prestate(failing_anywhere, (void *)&(set))
+
 /* Wait for a child that must have killed itself or been killed. */
 void crash_wait_killed(pid_t pid);
 

@@ -132,3 +132,23 @@ void fake_services_reboot(struct fake_bus *bus, struct kernel *kernel, const cha
 	kernel_reboot(kernel, mode, boot_id);
 	fake_services_start(bus, kernel);
 }
+
+/* ---- of a whole program ---- */
+
+struct fake_bus fake_bus_shared;
+
+int fake_bus_group_start(void **state)
+{
+	(void)state;
+	if (fake_bus_start(&fake_bus_shared))
+		return 0;
+	(void)fprintf(stderr, "dbus-daemon is not installed\n");
+	return -1;
+}
+
+int fake_bus_group_stop(void **state)
+{
+	(void)state;
+	fake_bus_stop(&fake_bus_shared);
+	return 0;
+}

@@ -26,6 +26,11 @@ struct fake_bus {
 	struct fake_orders *orders;
 };
 
+/* The bus of a program whose tests all use one: fake_bus_group_start() and _stop() are its group's fixtures. */
+extern struct fake_bus fake_bus_shared;
+int fake_bus_group_start(void **state);
+int fake_bus_group_stop(void **state);
+
 /* False when there is no dbus-daemon here. */
 bool fake_bus_start(struct fake_bus *bus);
 void fake_bus_stop(struct fake_bus *bus);

@@ -56,36 +56,13 @@ static const struct crash_scene scenes[] = {
     {"active", {"hugepages.2M=400", "hugepages.1G@1=1", "overcommit_hugepages.2M=64"}, kernel_add_pages},
 };
 
-static void killed_anywhere_in_apply(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++)
-		crash_in_apply(&crash_plain, &scenes[i]);
-}
-
-static void killed_anywhere_in_undo(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++)
-		crash_in_undo(&crash_plain, &scenes[i]);
-}
-
-static void failing_anywhere(void **state)
-{
-	static const int errnums[] = {EBUSY, EINVAL, ENOSPC, EIO, EROFS};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++)
-		for (size_t e = 0; e < ARRAY_SIZE(errnums); e++)
-			crash_by_failures(&crash_plain, &scenes[i], errnums[e]);
-}
+static const int errnums[] = {EBUSY, EINVAL, ENOSPC, EIO, EROFS, 0};
+static const struct crash_set all_scenes = {&crash_plain, scenes, ARRAY_SIZE(scenes), errnums};
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(killed_anywhere_in_apply),
-	    cmocka_unit_test(killed_anywhere_in_undo),
-	    cmocka_unit_test(failing_anywhere),
+	    CRASH_TESTS(all_scenes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,8 +10,6 @@
 #define RUNTIME "/run/systemd/system/hvtune-latency.service"
 #define LASTING "/etc/systemd/system/hvtune-latency-boot.service"
 
-static struct fake_bus bus;
-
 static void add_idle(struct kernel *kernel)
 {
 	static const struct tree_file files[] = {
@@ -34,13 +32,13 @@ static void begin(struct kernel *kernel, const struct crash_scene *scene, void *
 	fake_systemd_install(kernel);
 	fake_tuned_install(kernel);
 	add_idle(kernel);
-	fake_services_start(&bus, kernel);
+	fake_services_start(&fake_bus_shared, kernel);
 }
 
 static void end(struct kernel *kernel, void *data)
 {
 	(void)data;
-	fake_services_stop(&bus);
+	fake_services_stop(&fake_bus_shared);
 	kernel_stop(kernel);
 }
 
@@ -138,49 +136,17 @@ static const struct crash_scene scenes[] = {
     {NULL, {"latency.hold.lasting=50", "service.irqbalance=stopped"}, NULL},
 };
 
-static void killed_anywhere_in_apply(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++)
-		crash_in_apply(&world, &scenes[i]);
-}
-
-static void killed_anywhere_in_undo(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++)
-		crash_in_undo(&world, &scenes[i]);
-}
-
-static void failing_anywhere(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++)
-		crash_by_failures(&world, &scenes[i], EROFS);
-}
-
-static int start_bus(void **state)
-{
-	(void)state;
-	if (!fake_bus_start(&bus))
-		(void)fprintf(stderr, "dbus-daemon is not installed\n");
-	return bus.daemon > 0 ? 0 : -1;
-}
-
-static int stop_bus(void **state)
-{
-	(void)state;
-	fake_bus_stop(&bus);
-	return 0;
-}
+static const int errnums[] = {EROFS, 0};
+static const struct crash_set all_scenes = {&world, scenes, ARRAY_SIZE(scenes), errnums};
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(until_the_reboot),	       cmocka_unit_test(lasting),
-	    cmocka_unit_test(states_are_told),	       cmocka_unit_test(killed_anywhere_in_apply),
-	    cmocka_unit_test(killed_anywhere_in_undo), cmocka_unit_test(failing_anywhere),
+	    cmocka_unit_test(until_the_reboot),
+	    cmocka_unit_test(lasting),
+	    cmocka_unit_test(states_are_told),
+	    CRASH_TESTS(all_scenes),
 	};
 
-	return cmocka_run_group_tests(tests, start_bus, stop_bus);
+	return cmocka_run_group_tests(tests, fake_bus_group_start, fake_bus_group_stop);
 }

@@ -10,8 +10,6 @@
 
 #define EPP "/sys/devices/system/cpu/cpufreq/policy1/energy_performance_preference"
 
-static struct fake_bus bus;
-
 static void begin(struct kernel *kernel, const struct crash_scene *scene, void *data)
 {
 	(void)data;
@@ -20,13 +18,13 @@ static void begin(struct kernel *kernel, const struct crash_scene *scene, void *
 	fake_tuned_install(kernel);
 	if (scene && scene->add)
 		scene->add(kernel);
-	fake_services_start(&bus, kernel);
+	fake_services_start(&fake_bus_shared, kernel);
 }
 
 static void end(struct kernel *kernel, void *data)
 {
 	(void)data;
-	fake_services_stop(&bus);
+	fake_services_stop(&fake_bus_shared);
 	kernel_stop(kernel);
 }
 
@@ -172,7 +170,7 @@ static void rebooted(void **state)
 
 		begin(&kernel, NULL, NULL);
 		assert_int_equal(apply(&kernel, cases[i].ask, &err), 0);
-		fake_services_reboot(&bus, &kernel, "active", "second");
+		fake_services_reboot(&fake_bus_shared, &kernel, "active", "second");
 		assert_state(&kernel, cases[i].unit, cases[i].after);
 		assert_drift(&kernel, 0);
 		assert_int_equal(crash_undo(&kernel, &err), 0);
@@ -192,7 +190,7 @@ static void rebooted_and_failed(void **state)
 	assert_int_equal(apply(&kernel, "service.ksmtuned=on", &err), 0);
 	tree_write(kernel.tree, "/usr/lib/systemd/system/ksmtuned.service",
 		   "[Service]\nExecStart=/bin/false\n[Install]\n");
-	fake_services_reboot(&bus, &kernel, "active", "second");
+	fake_services_reboot(&fake_bus_shared, &kernel, "active", "second");
 	assert_state(&kernel, "ksmtuned.service", "stopped,enabled");
 	assert_drift(&kernel, 1);
 	assert_int_equal(crash_undo(&kernel, &err), 0);
@@ -209,7 +207,7 @@ static void rebooted_and_switched(void **state)
 	(void)state;
 	begin(&kernel, NULL, NULL);
 	assert_int_equal(apply(&kernel, "service.irqbalance=off", &err), 0);
-	fake_services_reboot(&bus, &kernel, "active", "second");
+	fake_services_reboot(&fake_bus_shared, &kernel, "active", "second");
 	tree_write(kernel.tree, "/fake/masked/irqbalance.service", "link\n");
 	assert_drift(&kernel, 1);
 	(void)crash_undo(&kernel, &err);
@@ -245,41 +243,8 @@ static const struct crash_scene scenes[] = {
     {NULL, {"service.tuned=off", "governor=performance"}, NULL},
 };
 
-static void killed_anywhere_in_apply(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++)
-		crash_in_apply(&world, &scenes[i]);
-}
-
-static void killed_anywhere_in_undo(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++)
-		crash_in_undo(&world, &scenes[i]);
-}
-
-static void failing_anywhere(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++)
-		crash_by_failures(&world, &scenes[i], EBUSY);
-}
-
-static int start_bus(void **state)
-{
-	(void)state;
-	if (!fake_bus_start(&bus))
-		(void)fprintf(stderr, "dbus-daemon is not installed\n");
-	return bus.daemon > 0 ? 0 : -1;
-}
-
-static int stop_bus(void **state)
-{
-	(void)state;
-	fake_bus_stop(&bus);
-	return 0;
-}
+static const int errnums[] = {EBUSY, 0};
+static const struct crash_set all_scenes = {&world, scenes, ARRAY_SIZE(scenes), errnums};
 
 int main(void)
 {
@@ -291,10 +256,8 @@ int main(void)
 	    cmocka_unit_test(rebooted_and_failed),
 	    cmocka_unit_test(rebooted_and_switched),
 	    cmocka_unit_test(tuned_stopped_and_back),
-	    cmocka_unit_test(killed_anywhere_in_apply),
-	    cmocka_unit_test(killed_anywhere_in_undo),
-	    cmocka_unit_test(failing_anywhere),
+	    CRASH_TESTS(all_scenes),
 	};
 
-	return cmocka_run_group_tests(tests, start_bus, stop_bus);
+	return cmocka_run_group_tests(tests, fake_bus_group_start, fake_bus_group_stop);
 }

@@ -12,8 +12,6 @@
 #define LASTING "/etc/systemd/system/machine.slice.d/90-hvtune.conf"
 #define OWNER "/etc/systemd/system/machine.slice.d/50-owner.conf"
 
-static struct fake_bus bus;
-
 static void begin(struct kernel *kernel, const struct crash_scene *scene, void *data)
 {
 	(void)data;
@@ -22,13 +20,13 @@ static void begin(struct kernel *kernel, const struct crash_scene *scene, void *
 	fake_tuned_install(kernel);
 	if (scene && scene->add)
 		scene->add(kernel);
-	fake_services_start(&bus, kernel);
+	fake_services_start(&fake_bus_shared, kernel);
 }
 
 static void end(struct kernel *kernel, void *data)
 {
 	(void)data;
-	fake_services_stop(&bus);
+	fake_services_stop(&fake_bus_shared);
 	kernel_stop(kernel);
 }
 
@@ -246,41 +244,8 @@ static const struct crash_scene scenes[] = {
     {NULL, {"slice.cpus.lasting@machine.slice=0-1", "slice.cpus@machine.slice=0"}, NULL},
 };
 
-static void killed_anywhere_in_apply(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++)
-		crash_in_apply(&world, &scenes[i]);
-}
-
-static void killed_anywhere_in_undo(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++)
-		crash_in_undo(&world, &scenes[i]);
-}
-
-static void failing_anywhere(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++)
-		crash_by_failures(&world, &scenes[i], EIO);
-}
-
-static int start_bus(void **state)
-{
-	(void)state;
-	if (!fake_bus_start(&bus))
-		(void)fprintf(stderr, "dbus-daemon is not installed\n");
-	return bus.daemon > 0 ? 0 : -1;
-}
-
-static int stop_bus(void **state)
-{
-	(void)state;
-	fake_bus_stop(&bus);
-	return 0;
-}
+static const int errnums[] = {EIO, 0};
+static const struct crash_set all_scenes = {&world, scenes, ARRAY_SIZE(scenes), errnums};
 
 int main(void)
 {
@@ -292,10 +257,8 @@ int main(void)
 	    cmocka_unit_test(directory_of_two),
 	    cmocka_unit_test(refusals),
 	    cmocka_unit_test(never_narrower_than_the_pins),
-	    cmocka_unit_test(killed_anywhere_in_apply),
-	    cmocka_unit_test(killed_anywhere_in_undo),
-	    cmocka_unit_test(failing_anywhere),
+	    CRASH_TESTS(all_scenes),
 	};
 
-	return cmocka_run_group_tests(tests, start_bus, stop_bus);
+	return cmocka_run_group_tests(tests, fake_bus_group_start, fake_bus_group_stop);
 }

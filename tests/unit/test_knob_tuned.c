@@ -15,21 +15,19 @@
 #define EPP "/sys/devices/system/cpu/cpufreq/policy1/energy_performance_preference"
 #define GOVERNOR "/sys/devices/system/cpu/cpufreq/policy1/scaling_governor"
 
-static struct fake_bus bus;
-
 static void begin(struct kernel *kernel, const struct crash_scene *scene, void *data)
 {
 	(void)data;
 	kernel_start(kernel, scene ? scene->mode : "active");
 	fake_systemd_install(kernel);
 	fake_tuned_install(kernel);
-	fake_services_start(&bus, kernel);
+	fake_services_start(&fake_bus_shared, kernel);
 }
 
 static void end(struct kernel *kernel, void *data)
 {
 	(void)data;
-	fake_services_stop(&bus);
+	fake_services_stop(&fake_bus_shared);
 	kernel_stop(kernel);
 }
 
@@ -278,7 +276,7 @@ static void refusals(void **state)
 		assert_int_equal(plan(&kernel, &machine, cases[i].ask, &made, &err), cases[i].status);
 		assert_non_null(strstr(err.what, cases[i].what));
 	}
-	fake_services_stop(&bus);
+	fake_services_stop(&fake_bus_shared);
 	{
 		CLEANUP(knob_machine_close) struct knob_machine machine = {0};
 
@@ -313,7 +311,7 @@ static void tuned_dies(void **state)
 		CLEANUP(base_free) char *before = kernel_dump(&kernel);
 
 		assert_int_equal(plan(&kernel, &machine, "tuned.profile=throughput-performance", &made, &err), 0);
-		bus.orders->tuned_dies_after = after;
+		fake_bus_shared.orders->tuned_dies_after = after;
 		assert_true(knob_apply(&machine, &made, &(struct knob_apply_options){.what = "a test"}, &report, &err) <
 			    0);
 		assert_string_equal(err.where, "tuned");
@@ -327,8 +325,8 @@ static void tuned_dies(void **state)
 		knob_machine_close(&machine);
 		machine = (struct knob_machine){0};
 		/* It comes back with the new profile, which is what its file names. */
-		fake_services_stop(&bus);
-		fake_services_start(&bus, &kernel);
+		fake_services_stop(&fake_bus_shared);
+		fake_services_start(&fake_bus_shared, &kernel);
 		assert_holds(&kernel, GOVERNOR, "performance");
 		crash_check_undone(&kernel, before, "tuned died");
 		end(&kernel, NULL);
@@ -351,12 +349,12 @@ static void hvtune_dies_while_tuned_writes(void **state)
 		if (pid == 0) {
 			struct err err = {0};
 
-			bus.orders->caller = getpid();
-			bus.orders->caller_dies_after = after;
+			fake_bus_shared.orders->caller = getpid();
+			fake_bus_shared.orders->caller_dies_after = after;
 			_exit(-crash_apply(&kernel, &scene, &err));
 		}
 		crash_wait_killed(pid);
-		bus.orders->caller_dies_after = 0;
+		fake_bus_shared.orders->caller_dies_after = 0;
 		crash_check_undone(&kernel, before, "hvtune died");
 		end(&kernel, NULL);
 	}
@@ -374,7 +372,7 @@ static void undone_after_a_reboot(void **state)
 	char *at = strstr(before, "boot_id: first");
 
 	apply(&kernel, "tuned.profile=throughput-performance", NULL);
-	fake_services_reboot(&bus, &kernel, "active", "other");
+	fake_services_reboot(&fake_bus_shared, &kernel, "active", "other");
 	assert_non_null(at);
 	memcpy(at + strlen("boot_id: "), "other", 5);
 	assert_holds(&kernel, EPP, "performance");
@@ -391,44 +389,8 @@ static const struct crash_scene scenes[] = {
     {"passive", {"tuned.profile=powersave"}, NULL},
 };
 
-static void killed_anywhere_in_apply(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++)
-		crash_in_apply(&world, &scenes[i]);
-}
-
-static void killed_anywhere_in_undo(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++)
-		crash_in_undo(&world, &scenes[i]);
-}
-
-static void failing_anywhere(void **state)
-{
-	static const int errnums[] = {EBUSY, ENOSPC};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_SIZE(scenes); i++)
-		for (size_t e = 0; e < ARRAY_SIZE(errnums); e++)
-			crash_by_failures(&world, &scenes[i], errnums[e]);
-}
-
-static int start_bus(void **state)
-{
-	(void)state;
-	if (!fake_bus_start(&bus))
-		(void)fprintf(stderr, "dbus-daemon is not installed\n");
-	return bus.daemon > 0 ? 0 : -1;
-}
-
-static int stop_bus(void **state)
-{
-	(void)state;
-	fake_bus_stop(&bus);
-	return 0;
-}
+static const int errnums[] = {EBUSY, ENOSPC, 0};
+static const struct crash_set all_scenes = {&world, scenes, ARRAY_SIZE(scenes), errnums};
 
 int main(void)
 {
@@ -444,10 +406,8 @@ int main(void)
 	    cmocka_unit_test(tuned_dies),
 	    cmocka_unit_test(hvtune_dies_while_tuned_writes),
 	    cmocka_unit_test(undone_after_a_reboot),
-	    cmocka_unit_test(killed_anywhere_in_apply),
-	    cmocka_unit_test(killed_anywhere_in_undo),
-	    cmocka_unit_test(failing_anywhere),
+	    CRASH_TESTS(all_scenes),
 	};
 
-	return cmocka_run_group_tests(tests, start_bus, stop_bus);
+	return cmocka_run_group_tests(tests, fake_bus_group_start, fake_bus_group_stop);
 }

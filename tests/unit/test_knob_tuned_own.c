@@ -14,21 +14,19 @@
 #define GOVERNOR "/sys/devices/system/cpu/cpufreq/policy1/scaling_governor"
 #define LIMIT "/sys/devices/system/cpu/cpufreq/policy2/scaling_max_freq"
 
-static struct fake_bus bus;
-
 static void begin(struct kernel *kernel, const struct crash_scene *scene, void *data)
 {
 	(void)data, (void)scene;
 	kernel_start(kernel, "active");
 	fake_systemd_install(kernel);
 	fake_tuned_install(kernel);
-	fake_services_start(&bus, kernel);
+	fake_services_start(&fake_bus_shared, kernel);
 }
 
 static void end(struct kernel *kernel, void *data)
 {
 	(void)data;
-	fake_services_stop(&bus);
+	fake_services_stop(&fake_bus_shared);
 	kernel_stop(kernel);
 }
 
@@ -142,9 +140,9 @@ static void there_and_back(void **state)
 	assert_holds(&kernel, GOVERNOR, "performance");
 	assert_holds(&kernel, LIMIT, "2000000");
 	/* It is tuned that holds it now: also after its next start. */
-	fake_services_stop(&bus);
+	fake_services_stop(&fake_bus_shared);
 	kernel_write(&kernel, LIMIT, "3700000");
-	fake_services_start(&bus, &kernel);
+	fake_services_start(&fake_bus_shared, &kernel);
 	assert_holds(&kernel, LIMIT, "2000000");
 	crash_check_undone(&kernel, before, "handed over");
 	end(&kernel, NULL);
@@ -260,7 +258,7 @@ static void refusals(void **state)
 	assert_int_equal(hand_over(&kernel, (const char *[]){"tuned.own@other=x", NULL}, &err), -EINVAL);
 	tree_write(kernel.tree, "/etc/tuned/tuned-main.conf", "profile_dirs = /usr/lib/tuned,/srv/tuned\n");
 	assert_int_equal(hand_over(&kernel, (const char *[]){"ksm=0", NULL}, &err), -ENOENT);
-	fake_services_stop(&bus);
+	fake_services_stop(&fake_bus_shared);
 	assert_int_equal(hand_over(&kernel, (const char *[]){"ksm=0", NULL}, &err), -ECONNREFUSED);
 	kernel_stop(&kernel);
 }
@@ -285,21 +283,6 @@ static void directory_by_version(void **state)
 	end(&kernel, NULL);
 }
 
-static int start_bus(void **state)
-{
-	(void)state;
-	if (!fake_bus_start(&bus))
-		(void)fprintf(stderr, "dbus-daemon is not installed\n");
-	return bus.daemon > 0 ? 0 : -1;
-}
-
-static int stop_bus(void **state)
-{
-	(void)state;
-	fake_bus_stop(&bus);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -313,5 +296,5 @@ int main(void)
 	    cmocka_unit_test(killed_in_undo),
 	};
 
-	return cmocka_run_group_tests(tests, start_bus, stop_bus);
+	return cmocka_run_group_tests(tests, fake_bus_group_start, fake_bus_group_stop);
 }

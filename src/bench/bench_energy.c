@@ -16,7 +16,6 @@ struct bench_energy {
 	struct meter_sampler *sampler;
 	size_t *kept;	 /* samples of each source that are in the store */
 	int64_t *stored; /* number of each source in the store, -1: it is not used */
-	bool has[METER_BOUNDARIES];
 };
 
 double bench_energy_cost_s(const struct bench_energy *energy)
@@ -27,11 +26,6 @@ double bench_energy_cost_s(const struct bench_energy *energy)
 static bool is_usable(const struct meter_source *source)
 {
 	return source->state == METER_VALUE;
-}
-
-static bool tells_energy(const struct meter_source *source)
-{
-	return source->quantity == METER_ENERGY || source->quantity == METER_POWER;
 }
 
 int bench_energy_open(struct meter_set *set, struct arena *arena, struct bench_energy **ret, const char **ret_why,
@@ -48,13 +42,10 @@ int bench_energy_open(struct meter_set *set, struct arena *arena, struct bench_e
 	energy->set = set;
 	energy->kept = ARENA_ARRAY(arena, meter_source_count(set) + 1, size_t);
 	energy->stored = ARENA_ARRAY(arena, meter_source_count(set) + 1, int64_t);
-	for (size_t i = 0; i < meter_source_count(set); i++) {
-		const struct meter_source *source = meter_source_at(set, i);
-
-		any = any || is_usable(source);
-		if (is_usable(source) && tells_energy(source) && source->chosen)
-			energy->has[source->boundary] = tells = true;
-	}
+	for (size_t i = 0; i < meter_source_count(set); i++)
+		any = any || is_usable(meter_source_at(set, i));
+	for (enum meter_boundary boundary = 0; boundary < METER_BOUNDARIES; boundary++)
+		tells = tells || meter_has(set, boundary);
 	if (tells)
 		*ret_why = NULL;
 	if (!any)
@@ -145,7 +136,7 @@ void bench_energy_take(const struct bench_energy *energy, int64_t from_ns, int64
 	if (!energy)
 		return;
 	for (enum meter_boundary boundary = 0; boundary < METER_BOUNDARIES; boundary++)
-		if (energy->has[boundary])
+		if (meter_has(energy->set, boundary))
 			take_boundary(energy, boundary, from_ns, to_ns, values);
 	take_temperature(energy, from_ns, to_ns, values);
 }

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "sys_again.h"
+#include "sys_hsmp.h"
 #include "sys_internal.h"
 
 static int opened(enum sys_again_kind kind, long fd, struct sys_again *ret)
@@ -145,25 +146,13 @@ int sys_again_perf(const struct sys_again *again, uint64_t *ret)
 
 /* ---- HSMP ---- */
 
-/* arch/x86/include/uapi/asm/amd_hsmp.h, which Debian 12 does not have; packed to four bytes, 44 in all. */
-struct hsmp_message {
-	uint32_t id;
-	uint16_t argument_count, response_count;
-	uint32_t words[8];
-	uint16_t socket;
-} __attribute__((packed, aligned(4)));
-
-_Static_assert(sizeof(struct hsmp_message) == 44, "the kernel's struct hsmp_message");
-
-#define HSMP_COMMAND _IOWR(0xF8, 0, struct hsmp_message)
-
 int sys_again_open_hsmp(struct sys *sys, int socket, uint32_t message, struct sys_again *ret)
 {
 	char path[64];
 	int r;
 
 	if (sys_is_live(sys)) {
-		r = opened(SYS_AGAIN_HSMP, open("/dev/hsmp", O_RDONLY | O_CLOEXEC), ret);
+		r = opened(SYS_AGAIN_HSMP, open(SYS_HSMP_DEVICE, O_RDONLY | O_CLOEXEC), ret);
 	} else {
 		(void)snprintf(path, sizeof(path), "/hsmp/%d/%" PRIu32, socket, message);
 		r = sys_again_open(sys, path, ret);
@@ -177,7 +166,7 @@ int sys_again_open_hsmp(struct sys *sys, int socket, uint32_t message, struct sy
 
 int sys_again_hsmp(const struct sys_again *again, uint32_t *ret)
 {
-	struct hsmp_message message = {.id = again->message, .response_count = 1, .socket = again->socket};
+	struct sys_hsmp_message message = {.id = again->message, .response_count = 1, .socket = again->socket};
 	uint64_t number;
 
 	if (again->kind != SYS_AGAIN_HSMP) {
@@ -188,9 +177,9 @@ int sys_again_hsmp(const struct sys_again *again, uint32_t *ret)
 		*ret = (uint32_t)number;
 		return number > UINT32_MAX ? -EBADMSG : 0;
 	}
-	if (ioctl(again->fd, HSMP_COMMAND, &message) < 0)
+	if (ioctl(again->fd, SYS_HSMP_REQUEST, &message) < 0)
 		return -errno;
-	*ret = message.words[0];
+	*ret = message.arguments[0];
 	return 0;
 }
 

@@ -7,23 +7,8 @@
 #ifndef HVTUNE_SYS_WRITE_HSMP_H
 #define HVTUNE_SYS_WRITE_HSMP_H
 
-#include <sys/ioctl.h>
-
+#include "sys_hsmp.h"
 #include "sys_write.h"
-
-#define SYS_HSMP_DEVICE "/dev/hsmp"
-
-/* As struct hsmp_message of arch/x86/include/uapi/asm/amd_hsmp.h, which older headers of the kernel lack. */
-#pragma pack(push, 4)
-struct sys_hsmp_message {
-	uint32_t id;
-	uint16_t argument_count, response_count; /* have to be those of the kernel's own table */
-	uint32_t arguments[8];			 /* in, and the response out */
-	uint16_t socket;
-};
-#pragma pack(pop)
-
-#define SYS_HSMP_REQUEST _IOWR(0xF8, 0, struct sys_hsmp_message)
 
 /*
  * Send a message to a socket. The device is opened for reading or, with `sets`, for writing only, so that the kernel

@@ -86,18 +86,16 @@ static int list(const struct cli *cli, struct measure *measure, const struct cho
 static int check_one(const struct cli *cli, struct measure *measure, const struct study_workload *workload,
 		     const char *work, json_t *rows, struct err *err)
 {
-	struct study_metric metric = workload->metric;
-	const struct bench_reader reader = {
-	    .kind = metric.kind == STUDY_JSON ? BENCH_JSON : BENCH_REGEX,
-	    .metric = {.name = workload->name, .unit = metric.unit, .source = "output", .better = BENCH_NEITHER},
-	    .pattern = metric.pattern};
+	const struct study_metric metric = workload->metric;
+	struct bench_reader reader;
+	bool reads = study_workload_reader(measure->arena, workload, &reader);
 	const struct bench_command setup = study_command(measure->arena, &workload->setup, NULL, work, 0);
 	const struct bench_command prepare = study_command(measure->arena, &workload->prepare, NULL, work, 0);
 	struct bench_subject subject = {.name = workload->name,
 					.command = study_command(measure->arena, &workload->run, NULL, work, 600),
 					.prepare = workload->prepare.line ? &prepare : NULL,
-					.readers = metric.kind == STUDY_WALL ? NULL : &reader,
-					.reader_count = metric.kind != STUDY_WALL};
+					.readers = reads ? &reader : NULL,
+					.reader_count = reads};
 	const struct bench_run *run = NULL;
 	int number, at, r = 0;
 
@@ -116,8 +114,7 @@ static int check_one(const struct cli *cli, struct measure *measure, const struc
 
 	if (!why) {
 		wall = run->values[bench_values_find(&measure->bench->values, BENCH_WALL)];
-		at =
-		    bench_values_find(&measure->bench->values, metric.kind == STUDY_WALL ? BENCH_WALL : workload->name);
+		at = bench_values_find(&measure->bench->values, study_metric_name(workload));
 		value = at >= 0 ? run->values[at] : (double)NAN;
 	}
 	json_array_append_new(rows, json_pack("{s:s, s:b, s:o, s:s, s:o, s:o}", "name", workload->name, "works", !why,
@@ -137,10 +134,6 @@ static int check_one(const struct cli *cli, struct measure *measure, const struc
 static int check(const struct cli *cli, struct measure *measure, const struct chosen *chosen)
 {
 	const char *work = arena_printf(measure->arena, "/var/tmp/hvtune-workloads-%d", (int)getpid());
-	const char *const make[] = {"mkdir", "-m", "700", "--", work, NULL}, *const clear[] = {"rm", "-rf", "--", work,
-											       NULL};
-	const struct bench_command making = {.argv = make}, clearing = {.argv = clear};
-	struct bench_outcome outcome = {0};
 	json_t *rows = json_array();
 	struct err err = {0};
 	bool bad = false;
@@ -150,7 +143,7 @@ static int check(const struct cli *cli, struct measure *measure, const struct ch
 		json_decref(rows);
 		return r;
 	}
-	r = bench_hook(measure->bench, &making, work, &err);
+	r = study_work_make(work, &err);
 	for (size_t i = 0; i < chosen->count && r >= 0; i++) {
 		const char *missing = study_named_missing(measure->host->sys, chosen->items[i]);
 
@@ -166,8 +159,7 @@ static int check(const struct cli *cli, struct measure *measure, const struct ch
 		bad = bad || r > 0;
 	}
 	progress_end(&measure->progress);
-	(void)bench_spawn(&clearing, NULL, &outcome, NULL);
-	bench_outcome_clear(&outcome);
+	study_work_clear(work);
 	if (cli_given(cli, OPTION_JSON)) {
 		json_t *json = report_json_start("workloads", NULL);
 

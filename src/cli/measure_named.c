@@ -12,7 +12,6 @@ int measure_named_command(const struct cli *cli, struct measure *measure, const 
 {
 	static const enum cli_option_id excluded[] = {OPTION_ON, OPTION_SHELL, OPTION_METRIC, OPTION_READ_FROM};
 	const struct study_workload *workload = study_named_find(measure->arena, name);
-	struct bench_outcome outcome = {0};
 	struct bench_reader *reader;
 	struct err err = {0};
 	const char *missing, *work;
@@ -30,12 +29,8 @@ int measure_named_command(const struct cli *cli, struct measure *measure, const 
 		return cli_fail(&err);
 	}
 	work = arena_printf(measure->arena, "/var/tmp/hvtune-run-%d", (int)getpid());
-	const char *const make[] = {"mkdir", "-m", "700", "--", work, NULL};
-	const struct bench_command making = {.argv = make};
-
-	if (bench_spawn(&making, NULL, &outcome, &err) < 0)
+	if (study_work_make(work, &err) < 0)
 		return cli_fail(&err);
-	bench_outcome_clear(&outcome);
 	measure->work = work;
 	*ret = study_command(measure->arena, &workload->run, cli->values[OPTION_CWD], work, 0);
 	ret->timeout_ns = measure->command.timeout_ns;
@@ -43,30 +38,17 @@ int measure_named_command(const struct cli *cli, struct measure *measure, const 
 		measure->setup = study_command(measure->arena, &workload->setup, NULL, work, 0);
 	if (workload->prepare.line)
 		measure->prepare = study_command(measure->arena, &workload->prepare, NULL, work, 0);
-	if (workload->metric.kind == STUDY_WALL)
-		return 0;
 	reader = ARENA_NEW(measure->arena, struct bench_reader);
-	*reader = (struct bench_reader){
-	    .kind = workload->metric.kind == STUDY_JSON ? BENCH_JSON : BENCH_REGEX,
-	    .pattern = workload->metric.pattern,
-	    .metric = {.name = workload->name,
-		       .unit = workload->metric.unit,
-		       .source = arena_printf(measure->arena, "output: %s", workload->metric.pattern),
-		       .better = workload->metric.more_is_better ? BENCH_MORE : BENCH_LESS}};
-	measure->readers = reader;
-	measure->reader_count = 1;
+	if (study_workload_reader(measure->arena, workload, reader)) {
+		measure->readers = reader;
+		measure->reader_count = 1;
+	}
 	return 0;
 }
 
 void measure_named_clear(struct measure *measure)
 {
-	const char *const clear[] = {"rm", "-rf", "--", measure->work, NULL};
-	const struct bench_command clearing = {.argv = clear};
-	struct bench_outcome outcome = {0};
-
-	if (!measure->work)
-		return;
-	(void)bench_spawn(&clearing, NULL, &outcome, NULL);
-	bench_outcome_clear(&outcome);
+	if (measure->work)
+		study_work_clear(measure->work);
 	measure->work = NULL;
 }

@@ -247,3 +247,48 @@ int study_host_leave(struct study_host *host, struct err *err)
 		*err = fault;
 	return hooks < 0 ? hooks : knobs;
 }
+
+/* ---- workloads ---- */
+
+const char *study_metric_name(const struct study_workload *workload)
+{
+	return workload->metric.kind == STUDY_WALL ? BENCH_WALL : workload->name;
+}
+
+bool study_workload_reader(struct arena *arena, const struct study_workload *workload, struct bench_reader *ret)
+{
+	const struct study_metric *metric = &workload->metric;
+
+	if (metric->kind == STUDY_WALL)
+		return false;
+	*ret = (struct bench_reader){.kind = metric->kind == STUDY_JSON ? BENCH_JSON : BENCH_REGEX,
+				     .pattern = metric->pattern,
+				     .metric = {.name = workload->name,
+						.unit = metric->unit,
+						.source = arena_printf(arena, "output: %s", metric->pattern),
+						.better = metric->more_is_better ? BENCH_MORE : BENCH_LESS}};
+	return true;
+}
+
+static int spawn_plain(const char *const *words, const char *what, struct err *err)
+{
+	const struct bench_command command = {.argv = words, .output = BENCH_OUTPUT_CAPTURE};
+	CLEANUP(bench_outcome_clear) struct bench_outcome outcome = {0};
+	int r = bench_spawn(&command, NULL, &outcome, err);
+
+	if (r == 0 && outcome.exit_code != 0)
+		r = err_set(err, EIO, what, "%s", outcome.errors_size ? outcome.errors : "it cannot be made");
+	return r;
+}
+
+void study_work_clear(const char *path)
+{
+	(void)spawn_plain((const char *const[]){"rm", "-rf", "--", path, NULL}, path, NULL);
+}
+
+int study_work_make(const char *path, struct err *err)
+{
+	/* What somebody else has put there, or a kill has left, is not worked in. */
+	study_work_clear(path);
+	return spawn_plain((const char *const[]){"mkdir", "-m", "700", "--", path, NULL}, path, err);
+}

@@ -47,4 +47,14 @@ size_t study_host_asks(struct arena *arena, const struct study_matrix *matrix, s
 struct bench_command study_command(struct arena *arena, const struct study_command *command, const char *directory,
 				   const char *work, double timeout_s);
 
+/* The figure of a workload as bench reads it from the output; false: it is the wall time. Texts in the arena. */
+bool study_workload_reader(struct arena *arena, const struct study_workload *workload, struct bench_reader *ret);
+
+/* The name of the metric that a workload is judged by. */
+const char *study_metric_name(const struct study_workload *workload);
+
+/* A directory that workloads work in (HVTUNE_WORK), only for its owner; and away with it and all in it. */
+int study_work_make(const char *path, struct err *err);
+void study_work_clear(const char *path);
+
 #endif

@@ -87,15 +87,9 @@ static const char *settings_json(struct arena *arena, const struct study_matrix 
 
 /* ---- workloads ---- */
 
-const char *study_metric_name(const struct study_workload *workload)
-{
-	return workload->metric.kind == STUDY_WALL ? BENCH_WALL : workload->name;
-}
-
 static void prepare_workload(struct running *running, size_t at)
 {
 	const struct study_workload *workload = &running->study->workloads[at];
-	struct bench_reader *reader = &running->readers[at];
 	struct arena *arena = running->arena;
 
 	running->commands[at] =
@@ -106,25 +100,14 @@ static void prepare_workload(struct running *running, size_t at)
 		running->prepares[at] = study_command(arena, &workload->prepare, workload->directory, running->work, 0);
 	if (workload->cleanup.line)
 		running->cleanups[at] = study_command(arena, &workload->cleanup, workload->directory, running->work, 0);
-	reader->metric = (struct bench_metric){
-	    .name = study_metric_name(workload),
-	    .unit = workload->metric.unit,
-	    .source = arena_printf(arena, "output: %s", workload->metric.pattern ? workload->metric.pattern : ""),
-	    .better = workload->metric.more_is_better ? BENCH_MORE : BENCH_LESS};
-	reader->pattern = workload->metric.pattern;
-	if (workload->metric.kind == STUDY_JSON)
-		reader->kind = BENCH_JSON;
-	else if (workload->metric.kind == STUDY_REGEX)
-		reader->kind = BENCH_REGEX;
+	(void)study_workload_reader(arena, workload, &running->readers[at]);
 }
 
 /* Inputs are made before anything is changed, in a directory that goes with the study. */
 static int make_ready(struct running *running, struct err *err)
 {
 	const struct study *study = running->study;
-	const char *const make[] = {"mkdir", "-p", "-m", "700", "--", running->work, NULL};
-	const struct bench_command command = {.argv = make};
-	int r = bench_hook(running->bench, &command, "the directory of the study", err);
+	int r = study_work_make(running->work, err);
 
 	running->commands = ARENA_ARRAY(running->arena, study->workload_count, struct bench_command);
 	running->prepares = ARENA_ARRAY(running->arena, study->workload_count, struct bench_command);
@@ -466,16 +449,12 @@ static int begin(struct running *running, struct err *err)
 static int finish(struct running *running, int r, struct err *err)
 {
 	struct study_outcome *outcome = running->outcome;
-	const char *const remove[] = {"rm", "-rf", "--", running->work, NULL};
-	const struct bench_command command = {.argv = remove};
-	struct bench_outcome removed = {0};
 	struct err fault = {0}, ignored = {0};
 	int left = study_host_leave(&running->host, &fault);
 
 	outcome->switches = running->host.switches;
 	outcome->spent_s = (double)(bench_now_ns() - running->began_ns) / 1e9;
-	(void)bench_spawn(&command, NULL, &removed, NULL);
-	bench_outcome_clear(&removed);
+	study_work_clear(running->work);
 	if (r == -EINTR) {
 		outcome->state = "stopped";
 		outcome->why = "stopped by the user";

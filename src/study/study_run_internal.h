@@ -15,9 +15,6 @@ double study_joules(const struct bench *bench, const struct bench_run *run);
 /* The name of the configuration in the store that is a workload in a configuration of the study. */
 const char *study_subject_name(struct arena *arena, const struct study_matrix *matrix, size_t config, size_t workload);
 
-/* The name of the metric that a workload is judged by. */
-const char *study_metric_name(const struct study_workload *workload);
-
 /* A run of all workloads is put together one by one. `joules` may be NAN. */
 void study_seen_begin(struct study_seen *seen, int config, int boot, enum study_purpose purpose);
 void study_seen_add(struct study_seen *seen, const struct study *study, size_t workload, double wall_s, double value,

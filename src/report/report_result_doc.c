@@ -208,7 +208,7 @@ static void add_changes(struct doc *doc, const struct report_result *result)
 		"Each change stands in hvtune's journal and is put back when the measurement ends. What is still in "
 		"force, "
 		"and putting it back by hand:");
-	doc_add(doc, DOC_CODE, "hvtune status\nhvtune undo\n");
+	doc_add(doc, DOC_CODE, "hvtune status\nhvtune undo ID\n");
 }
 
 static void add_notes(struct doc *doc, const struct report_result *result)

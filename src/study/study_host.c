@@ -277,7 +277,7 @@ static int spawn_plain(const char *const *words, const char *what, struct err *e
 	int r = bench_spawn(&command, NULL, &outcome, err);
 
 	if (r == 0 && outcome.exit_code != 0)
-		r = err_set(err, EIO, what, "%s", outcome.errors_size ? outcome.errors : "it cannot be made");
+		r = err_set(err, EIO, what, "%.*s", (int)strcspn(outcome.errors, "\n"), outcome.errors);
 	return r;
 }
 

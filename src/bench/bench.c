@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Owns a session and one run in it: hooks, gate, spawn, values, store. */
+/* Owns a session and one run in it: hooks, gate, spawn, values. */
 #include "bench.h"
 
 #include <errno.h>
@@ -10,46 +10,14 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "bench_energy.h"
 #include "bench_internal.h"
-#include "bench_remote.h"
+#include "bench_session.h"
 #include "sys.h"
 #include "text.h"
 
 extern char **environ;
 
-/* What a run needs besides the command's own environment: another length for each. */
-#define OFFSET_NAME "HVTUNE_ENVIRONMENT_OFFSET="
-
-enum {
-	MOST_OFFSET = 4096,
-	MOST_CONFIGURATIONS = 65536,
-	MOST_WAITING = 64,
-	LONGEST_WAIT_NS = 50000000,
-	LONGEST_BLIND_NS = 200000000,
-	MOST_SCRATCH = 256 << 10
-};
-
-struct bench_private {
-	struct bench_setup setup;
-	struct bench_subject *subjects;
-	size_t subject_count, subject_room;
-	int last; /* the subject that the machine is set for, -1 */
-	struct bench_gate *gate;
-	struct bench_energy *energy;
-	struct arena *scratch; /* of one run */
-	const char *boot;
-	size_t run_room, stored_metrics;
-	int64_t block_count, began_ns, row_began_us;
-	double began_cpu_s;			  /* of hvtune itself */
-	struct store_ended waiting[MOST_WAITING]; /* of runs that are not in the store yet */
-	size_t waiting_count;
-	int64_t waited_ns;	    /* since when */
-	struct bench_remote remote; /* of the last run, if it was on another machine */
-	int64_t looked_ns;	    /* when the gate looked at all of the machine */
-	char offset[sizeof(OFFSET_NAME) + MOST_OFFSET];
-	uint64_t chance;
-};
+enum { MOST_CONFIGURATIONS = 65536, LONGEST_BLIND_NS = 200000000, MOST_SCRATCH = 256 << 10 };
 
 /* ---- the session ---- */
 
@@ -272,10 +240,10 @@ static const char *const *with_offset(struct bench_private *self, const char *co
 	environment = ARENA_ARRAY(self->scratch, count + 2, const char *);
 	memcpy(environment, from, count * sizeof(*from));
 	self->chance = self->chance * 6364136223846793005u + 1442695040888963407u;
-	length = (size_t)(self->chance >> 33) % MOST_OFFSET;
-	memcpy(self->offset, OFFSET_NAME, sizeof(OFFSET_NAME) - 1);
-	memset(self->offset + sizeof(OFFSET_NAME) - 1, 'X', length);
-	self->offset[sizeof(OFFSET_NAME) - 1 + length] = '\0';
+	length = (size_t)(self->chance >> 33) % BENCH_OFFSET;
+	memcpy(self->offset, BENCH_OFFSET_NAME, sizeof(BENCH_OFFSET_NAME) - 1);
+	memset(self->offset + sizeof(BENCH_OFFSET_NAME) - 1, 'X', length);
+	self->offset[sizeof(BENCH_OFFSET_NAME) - 1 + length] = '\0';
 	environment[count] = self->offset;
 	return environment;
 }
@@ -337,118 +305,6 @@ static const char *read_output(struct bench *bench, const struct bench_subject *
 	return NULL;
 }
 
-static int store_metrics(struct bench *bench, struct err *err)
-{
-	struct bench_private *self = bench->self;
-	int r = 0;
-
-	for (; self->stored_metrics < bench->values.count && r == 0; self->stored_metrics++) {
-		const struct bench_metric *metric = &bench->values.metrics[self->stored_metrics];
-		const struct store_metric kept = {.id = (int64_t)self->stored_metrics,
-						  .name = metric->name,
-						  .unit = metric->unit ? metric->unit : "",
-						  .direction = bench_better_name(metric->better),
-						  .source = metric->source,
-						  .boundary = metric->boundary};
-
-		r = store_metric_add(self->setup.store, bench->session, &kept, err);
-	}
-	return r;
-}
-
-static struct bench_run *keep_run(struct bench *bench, const struct bench_run *run)
-{
-	struct bench_private *self = bench->self;
-	double *values = ARENA_ARRAY(bench->arena, bench->values.count, double);
-
-	if (bench->run_count == self->run_room) {
-		size_t room = self->run_room ? 2 * self->run_room : 32;
-		struct bench_run *larger = ARENA_ARRAY(bench->arena, room, struct bench_run);
-
-		if (bench->run_count)
-			memcpy(larger, bench->runs, bench->run_count * sizeof(*larger));
-		bench->runs = larger;
-		self->run_room = room;
-	}
-	memcpy(values, bench->values.values, bench->values.count * sizeof(*values));
-	bench->runs[bench->run_count] = *run;
-	bench->runs[bench->run_count].values = values;
-	bench->runs[bench->run_count].value_count = bench->values.count;
-	bench->runs[bench->run_count].why = run->why ? arena_strdup(bench->arena, run->why) : NULL;
-	bench->void_count += !run->valid;
-	return &bench->runs[bench->run_count++];
-}
-
-/* Runs that are over so soon are kept when they end: a note of their beginning would cost more than it tells. */
-#define SHORT_RUN_S .1
-
-/*
- * And a transaction for each of the shortest would take as long as they do: they are kept together, so many or for so
- * long. That is what a kill can lose of them; Ctrl-C loses nothing.
- */
-#define SHORTEST_RUN_S .01
-
-int bench_flush(struct bench *bench, struct err *err)
-{
-	struct bench_private *self = bench->self;
-	size_t count = self->waiting_count;
-
-	self->waiting_count = 0;
-	return count ? store_runs_add(self->setup.store, bench->session, self->waiting, count, err) : 0;
-}
-
-static int add_run(struct bench *bench, const struct store_run *row, const struct bench_run *run, struct err *err)
-{
-	struct bench_private *self = bench->self;
-	struct store_ended *waiting = &self->waiting[self->waiting_count];
-
-	if (!self->waiting_count)
-		self->waited_ns = bench_now_ns();
-	*waiting = (struct store_ended){*row, run->values, run->value_count};
-	waiting->run.why = run->why;
-	waiting->run.began_us = self->row_began_us;
-	self->waiting_count++;
-	/* Meters go on, and their samples are of a run that is kept. */
-	if (!self->energy && run->values[0] < SHORTEST_RUN_S && self->waiting_count < MOST_WAITING &&
-	    bench_now_ns() - self->waited_ns < LONGEST_WAIT_NS)
-		return 0;
-	return bench_flush(bench, err);
-}
-
-static bool is_short(const struct bench *bench, int configuration)
-{
-	for (size_t i = bench->run_count; i-- > 0;)
-		if (bench->runs[i].configuration == configuration)
-			return bench->runs[i].values[0] < SHORT_RUN_S;
-	return false;
-}
-
-/* `run` is the one that stays, with its values. */
-static int store_run_of(struct bench *bench, const struct store_run *row, const struct bench_run *run, bool begun,
-			const struct bench_outcome *outcome, struct err *err)
-{
-	struct bench_private *self = bench->self;
-	struct store_run ended = *row;
-	int r;
-
-	if (!self->setup.store)
-		return 0;
-	ended.took_ns = outcome->ended_ns - outcome->began_ns;
-	ended.state = run->valid ? "valid" : "invalid";
-	ended.why = run->why;
-	ended.exit_code = outcome->exit_code;
-	ended.signal = outcome->signal;
-	ended.clock = self->remote.name;
-	ended.vm_boot = self->remote.boot;
-	r = store_metrics(bench, err);
-	if (r == 0)
-		r = begun ? store_run_end(self->setup.store, bench->session, &ended, run->values, run->value_count, err)
-			  : add_run(bench, &ended, run, err);
-	if (r == 0)
-		r = bench_energy_keep(self->energy, self->setup.store, bench->session, self->began_ns, ended.id, err);
-	return r;
-}
-
 static int enter(struct bench *bench, int configuration, struct err *err)
 {
 	struct bench_private *self = bench->self;
@@ -504,7 +360,7 @@ static int run_once(struct bench *bench, int configuration, struct bench_outcome
 	if ((readers_of(bench, subject, &readers) && !self->setup.read_from) || is_remote(subject))
 		command.output = BENCH_OUTPUT_CAPTURE;
 	/* Of short runs the machine is looked at now and then only: a look takes a part of such a run. */
-	only_clocks = is_short(bench, configuration) && bench_now_ns() - self->looked_ns < LONGEST_BLIND_NS;
+	only_clocks = bench_is_short(bench, configuration) && bench_now_ns() - self->looked_ns < LONGEST_BLIND_NS;
 	bench_gate_look(self->gate, only_clocks, &before);
 	from_ns = bench_energy_mark(self->energy);
 	r = bench_spawn(&command, &bench->signals, outcome, err);
@@ -555,7 +411,7 @@ int bench_measure(struct bench *bench, int configuration, const char *purpose, i
 				      .position = run.id,
 				      .purpose = purpose,
 				      .boot = self->boot};
-	bool begun = !is_short(bench, configuration);
+	bool begun = !bench_is_short(bench, configuration);
 	int r;
 
 	if (arena_used(self->scratch) > MOST_SCRATCH) {
@@ -579,8 +435,8 @@ int bench_measure(struct bench *bench, int configuration, const char *purpose, i
 	run.valid = !run.why;
 	struct err store_err = {0};
 
-	*ret = keep_run(bench, &run);
-	int stored = store_run_of(bench, &row, *ret, begun, &outcome, &store_err);
+	*ret = bench_keep_run(bench, &run);
+	int stored = bench_store_run(bench, &row, *ret, begun, &outcome, &store_err);
 
 	if (r == 0 && stored < 0) {
 		if (err)

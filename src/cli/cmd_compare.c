@@ -393,6 +393,10 @@ static int finish(struct compared *compared, struct bench_compared *result, stru
 	if (!term.out)
 		err_no_memory();
 	measure_print_remarks(&term, compared->measure.bench);
+	if (*compared->from.left)
+		term_flow(&term, 2, false,
+			  arena_printf(compared->measure.arena, "not put back, since somebody else has set it: %s",
+				       compared->from.left));
 	(void)fclose(term.out);
 	code = measure_end(compared->cli, &compared->measure, err, bench_compare_end_text(result->end), json, &session);
 	json_decref(json);

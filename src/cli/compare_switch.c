@@ -117,6 +117,10 @@ int compare_switch_undo(struct compare_switch *from, struct err *err)
 		return r;
 	}
 	from->change = 0;
+	const char *left = knob_report_left(machine.arena, &report);
+
+	if (left)
+		(void)snprintf(from->left, sizeof(from->left), "%s", left);
 	return 0;
 }
 
@@ -161,8 +165,7 @@ const char *compare_side_settings(struct arena *arena, const struct compare_side
 	for (size_t i = 0; i < side->count; i++) {
 		const struct knob_ask *ask = &side->asks[i];
 
-		json_object_set_new(json, knob_ask_name(arena, ask),
-				    json_string(ask->value));
+		json_object_set_new(json, knob_ask_name(arena, ask), json_string(ask->value));
 	}
 	text = json_dumps(json, JSON_COMPACT);
 	kept = arena_strdup(arena, text ? text : "{}");

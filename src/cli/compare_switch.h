@@ -15,6 +15,7 @@ struct compare_switch {
 	unsigned change;		     /* in force; 0: none */
 	struct bench *bench;		     /* for the command */
 	const struct bench_command *command; /* NULL: knobs */
+	char left[256];			     /* what somebody else has set meanwhile and was left alone; "": nothing */
 };
 
 /* One configuration of it. */

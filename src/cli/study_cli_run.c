@@ -126,6 +126,10 @@ static int print_outcome(const struct cli *cli, const char *command, const struc
 				       outcome->switches, outcome->spent_s,
 				       outcome->restored ? "all settings are as before"
 							 : "not everything could be put back: hvtune status"));
+		if (outcome->left)
+			term_flow(&cli->out, 0, true,
+				  arena_printf(outcome->arena, "Not put back, since somebody else has set it: %s.",
+					       outcome->left));
 		measure_print_kept(&cli->out, cli_given(cli, OPTION_NO_STORE) ? 0 : outcome->session);
 	}
 	if (!text_equal(outcome->state, "done"))

@@ -375,3 +375,21 @@ int knob_undo(struct knob_machine *machine, unsigned id, struct knob_report *ret
 	ret->what = change->what;
 	return knob_put_back(machine, change, ret, err);
 }
+
+const char *knob_report_left(struct arena *arena, const struct knob_report *report)
+{
+	const struct knob_event *first = NULL;
+	size_t count = 0;
+
+	for (size_t i = 0; i < report->count; i++)
+		if (report->events[i].outcome == KNOB_LEFT) {
+			first = first ? first : &report->events[i];
+			count++;
+		}
+	if (!first)
+		return NULL;
+	const char *text = arena_printf(arena, "%s%s%s holds %s", first->point.name, *first->point.label ? " of " : "",
+					first->point.label, first->now ? first->now : "nothing");
+
+	return count > 1 ? arena_printf(arena, "%s, and %zu more", text, count - 1) : text;
+}

@@ -179,7 +179,11 @@ static int undo_knobs(struct study_host *host, struct err *err)
 	if (!change)
 		return 0;
 	host->change = 0;
-	return knob_undo(host->machine, change, &report, err);
+	int r = knob_undo(host->machine, change, &report, err);
+	const char *left = r < 0 ? NULL : knob_report_left(host->arena, &report);
+
+	host->left = left ? left : host->left;
+	return r;
 }
 
 static int set_knobs(struct study_host *host, int config, struct err *err)

@@ -20,7 +20,8 @@ struct study_host {
 	unsigned change;     /* of the journal, that is in force for it; 0: none */
 	size_t *hooked;	     /* by factor: 1 + the level whose hook has run; 0: none */
 	unsigned switches;
-	bool leaving; /* no signal keeps the way back from being gone */
+	const char *left; /* what somebody else has set meanwhile and was left alone; NULL: nothing */
+	bool leaving;	  /* no signal keeps the way back from being gone */
 };
 
 void study_host_begin(struct study_host *host);

@@ -465,6 +465,7 @@ static int finish(struct running *running, int r, struct err *err)
 			outcome->why = err ? arena_strdup(running->arena, err->what) : "failed";
 	}
 	outcome->restored = left == 0;
+	outcome->left = running->host.left;
 	if (left < 0 && r == 0) {
 		r = left;
 		if (err)

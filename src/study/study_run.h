@@ -50,6 +50,7 @@ struct study_outcome {
 	double spent_s; /* of this part of it */
 	unsigned switches;
 	bool restored;	    /* everything is as it was before */
+	const char *left;   /* but for what somebody else has set meanwhile; NULL: nothing */
 	const char *energy; /* why no energy is measured, or NULL */
 };
 

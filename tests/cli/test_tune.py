@@ -79,6 +79,7 @@ class Tune(Test):
                       "--warmup", "0", "--", "sh", "-c", f"echo 50 > {SETTINGS[2]}")
         self.assert_code(done, 3)
         self.assertIn("void", done.out + done.err)
+        self.assertIn("not put back, since somebody else has set it: swappiness holds 50", " ".join(done.out.split()))
         Path(SETTINGS[2]).write_text(before[SETTINGS[2]], encoding="ascii")
         log = self.folder / "log"
         script = self.folder / "job"

@@ -267,7 +267,7 @@ int study_cli_resume(struct cli *cli)
 {
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 	struct study_cli_job job = {.command = "study resume"};
-	const char *name;
+	const char *name = NULL;
 	int r;
 
 	if (cli->argument_count > 2)

@@ -21,8 +21,8 @@
 #define KNOB_LOCK KNOB_STATE_DIR "/lock"
 
 /*
- * From this size on a journal is compacted, when that halves it. Every command that looks for changes in force reads all
- * of it: a megabyte takes ten times as long as the rest of a check.
+ * From this size on a journal is compacted, when that halves it. Every command that looks for changes in force reads
+ * all of it: a megabyte takes ten times as long as the rest of a check.
  */
 enum { KNOB_JOURNAL_LARGE = 1 << 16 };
 

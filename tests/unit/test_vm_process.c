@@ -5,8 +5,8 @@
 #include "sys_capture.h"
 #include "text.h"
 #include "tree.h"
-#include "unit.h"
 #include "vm_process.h"
+#include "vm_unit.h"
 
 enum { MAIN = 1000 };
 
@@ -75,22 +75,6 @@ static void write_guest(struct tree *tree, int pid)
 	write_thread(tree, pid, pid + 3, "IO iothread1", "2");
 	write_thread(tree, pid, pid + 4, "IO mon_iothread", "0-15");
 	write_thread(tree, pid, pid + 5, "worker", "0-15");
-}
-
-static void assert_list(const struct vm_set *set, const char *expected)
-{
-	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
-
-	assert_true(set->given);
-	assert_string_equal(cpuset_format(arena, &set->set), expected);
-}
-
-static bool has_note(const struct vm *vm, const char *text)
-{
-	for (int i = 0; i < vm->note_count; i++)
-		if (strstr(vm->notes[i].text, text))
-			return true;
-	return false;
 }
 
 #define SCOPE "/sys/fs/cgroup/machine.slice/machine-qemu\\x2d1\\x2dweb.scope"

@@ -3,8 +3,8 @@
 #include <errno.h>
 
 #include "text.h"
-#include "unit.h"
 #include "vm_proxmox.h"
+#include "vm_unit.h"
 
 static struct vm *must_read(const char *text)
 {
@@ -17,22 +17,6 @@ static struct vm *must_read(const char *text)
 }
 
 #define READ(into, text) CLEANUP(vm_free_pointer) struct vm *into = must_read(text)
-
-static void assert_list(const struct vm_set *set, const char *expected)
-{
-	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
-
-	assert_true(set->given);
-	assert_string_equal(cpuset_format(arena, &set->set), expected);
-}
-
-static bool has_note(const struct vm *vm, const char *text)
-{
-	for (int i = 0; i < vm->note_count; i++)
-		if (strstr(vm->notes[i].text, text))
-			return true;
-	return false;
-}
 
 static void test_the_least(void **state)
 {

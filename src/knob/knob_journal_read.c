@@ -272,14 +272,18 @@ int knob_journal_read(struct knob_machine *machine, struct knob_journal *ret, st
 	const char *data = "";
 	size_t size = 0;
 	unsigned number = 0;
-	int r = sys_writer_read(machine->writer, machine->arena, KNOB_JOURNAL, &data, &size, err);
+	struct err fault = {0};
+	int r = sys_writer_read(machine->writer, machine->arena, KNOB_JOURNAL, &data, &size, &fault);
 
 	if (r == -ENOENT) {
 		*ret = (struct knob_journal){0};
 		return 0;
 	}
-	if (r < 0)
+	if (r < 0) {
+		if (err)
+			*err = fault;
 		return r;
+	}
 	for (size_t at = 0; at < size;) {
 		const char *newline = memchr(data + at, '\n', size - at);
 		size_t length = newline ? (size_t)(newline - data) - at : size - at;

@@ -298,6 +298,20 @@ static void of_two_boots(void **state)
 	kernel_stop(&kernel);
 }
 
+/* The first change of a machine has no journal to read: that is no fault, and none is told. */
+static void absent(void **state)
+{
+	struct kernel kernel;
+	struct err err = {0};
+
+	(void)state;
+	kernel_start(&kernel, "active");
+	assert_int_equal(apply(&kernel, "swappiness=5", NULL, &err), 0);
+	assert_int_equal(err.code, 0);
+	assert_string_equal(err.what, "");
+	kernel_stop(&kernel);
+}
+
 static void append_note(const struct kernel *kernel, size_t size)
 {
 	static char data[ROOM + 512];
@@ -335,9 +349,13 @@ static void huge(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(torn_at_every_byte), cmocka_unit_test(damaged_at_every_byte),
-	    cmocka_unit_test(of_a_newer_hvtune),  cmocka_unit_test(nonsense),
-	    cmocka_unit_test(of_two_boots),	  cmocka_unit_test(huge),
+	    cmocka_unit_test(torn_at_every_byte),
+	    cmocka_unit_test(damaged_at_every_byte),
+	    cmocka_unit_test(of_a_newer_hvtune),
+	    cmocka_unit_test(nonsense),
+	    cmocka_unit_test(of_two_boots),
+	    cmocka_unit_test(absent),
+	    cmocka_unit_test(huge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

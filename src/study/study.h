@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Owns what a study is: workloads, factors with their levels, what must not meet, what is sought, and what it may cost.
- * It is read from a YAML file; docs/studies.md describes each key. Nothing in here looks at a machine.
+ * It is read from a YAML file; docs/study-files.md describes each key. Nothing in here looks at a machine.
  */
 #ifndef HVTUNE_STUDY_H
 #define HVTUNE_STUDY_H
@@ -58,7 +58,8 @@ struct study_workload {
 	unsigned line;
 	struct study_command run, setup, prepare, cleanup;
 	const char *directory;	   /* NULL: where hvtune was started */
-	const char *on;		   /* NULL: this host; else the name of a VM */
+	const char *on;		   /* the name of a VM; NULL: not in a VM */
+	const char *ssh;	   /* "user@machine", where ssh(1) takes it; NULL: not over ssh */
 	double timeout_s, takes_s; /* 0: not said */
 	double weight;
 	struct study_metric metric;
@@ -67,8 +68,9 @@ struct study_workload {
 struct study_level {
 	const char *name;
 	unsigned line;
-	struct knob_ask *asks; /* ask_count knobs to set; none: as it was found */
+	struct knob_ask *asks; /* ask_count knobs to set, those of the plan too; none: as it was found */
 	size_t ask_count;
+	const char *plan;		/* the file of a plan that it takes its asks from; NULL: none */
 	struct study_command run, undo; /* hooks */
 	enum study_cost cost;		/* to come to it, or to leave it */
 };
@@ -97,7 +99,16 @@ const char *study_goal_name(enum study_goal goal);
 struct study_objective {
 	enum study_goal goal;
 	double at_most; /* a limit instead of a wish: idle watts at most that; 0: none */
+	double weight;	/* beside the others', for one answer; 0: none is given, and each has its own answer */
 	unsigned line;
+};
+
+/* What must not be exceeded while the study runs; 0: no limit. Lines are those of the file. */
+struct study_limits {
+	double temperature_c; /* of the hottest source of the host */
+	double power_w;	      /* of the boundary that the study measures by */
+	unsigned boots;	      /* of the host, in all, those back to the baseline too */
+	unsigned temperature_line, power_line, boots_line;
 };
 
 enum study_design {
@@ -119,8 +130,12 @@ struct study {
 	size_t forbid_count;
 	struct study_objective objectives[STUDY_GOALS];
 	size_t objective_count;
-	size_t *baseline;    /* factor_count levels */
-	bool baseline_given; /* by the file; else it is what the machine has now, where a level says so */
+	const char *meter; /* "wall", "board", "package": whose joules and watts count; NULL: the widest that there is
+			    */
+	struct study_limits limits;
+	struct study_command notify; /* run when something is to be told to a person */
+	size_t *baseline;	     /* factor_count levels */
+	bool baseline_given;	     /* by the file; else it is what the machine has now, where a level says so */
 	enum study_design design;
 	double budget_s;     /* 0: none */
 	double confidence;   /* of the answer: 0.98 */

@@ -240,12 +240,12 @@ static void check_workloads(struct checking *checking)
 		/* What runs in a VM is there, not here. */
 		const char *missing = study_named_missing(checking->machine->sys, workload);
 
-		if (missing && !workload->on)
+		if (missing && !workload->on && !workload->ssh)
 			add_problem(checking, STUDY_WORKLOAD, workload->line, workload->name,
 				    arena_printf(checking->machine->arena,
 						 "package %s is not installed (hvtune workloads install %s)", missing,
 						 workload->name));
-		if (workload->on || !sys_writer_is_live(checking->machine->writer))
+		if (workload->on || workload->ssh || !sys_writer_is_live(checking->machine->writer))
 			continue;
 		if (!is_program(&workload->run))
 			add_problem(checking, STUDY_WORKLOAD, workload->line, workload->name,
@@ -273,9 +273,16 @@ static void check_abilities(struct checking *checking)
 					 "studied by themselves so far",
 					 study_cost_name(study->factors[f].cost)));
 	for (size_t i = 0; i < study->workload_count; i++)
-		if (study->workloads[i].on)
+		if (study->workloads[i].on || study->workloads[i].ssh)
 			add_problem(checking, STUDY_NOT_YET, study->workloads[i].line, study->workloads[i].name,
-				    "it runs in a VM; only the host is measured so far");
+				    arena_printf(arena, "it runs %s; only the host is measured so far",
+						 study->workloads[i].on ? "in a VM" : "over ssh"));
+	if (study->limits.temperature_c > 0 || study->limits.power_w > 0)
+		add_problem(checking, STUDY_NOT_YET,
+			    study->limits.power_line ? study->limits.power_line : study->limits.temperature_line,
+			    "limits", "heat and power are not watched so far");
+	if (study->notify.line)
+		add_problem(checking, STUDY_NOT_YET, study->notify.line, "notify", "nobody is told of anything so far");
 	for (size_t i = 0; i < study->objective_count; i++)
 		if (study->objectives[i].goal == STUDY_IDLE_WATTS || study->objectives[i].at_most > 0)
 			add_problem(checking, STUDY_NOT_YET, study->objectives[i].line,

@@ -72,30 +72,46 @@ static void refuse_knob(struct study_reader *reader, const struct study_node *no
 	study_advice(reader, "`hvtune knobs` lists all");
 }
 
-/* KNOB or KNOB@WHERE with its value as an ask of the level; the level's cost rises to what the knob takes. */
-static void add_ask(struct study_reader *reader, struct study_level *level, const char *knob_text,
-		    const struct study_node *knob_node, const struct study_node *value)
+/* Boot entries of other kernels are chosen by no knob; as a word of the kernel's line it would do nothing. */
+static bool is_kernel_choice(const char *name)
 {
-	const char *text = study_scalar(reader, value, "a value of the knob");
-	const struct knob *knob;
+	return text_has_word("kernel boot.kernel boot.entry boot.linux boot.vmlinuz boot.version", " ", name);
+}
+
+void study_add_ask(struct study_reader *reader, struct study_level *level, const char *text,
+		   const struct study_node *node)
+{
+	const char *name = arena_strndup(reader->arena, text, strcspn(text, "@="));
+	const struct knob *knob = knob_find(name);
 	struct knob_ask ask;
 	struct err err = {0};
 
-	if (!text)
-		return;
-	const char *name = arena_strndup(reader->arena, knob_text, strcspn(knob_text, "@="));
-
-	knob = knob_find(name);
-	if (!knob) {
-		refuse_knob(reader, knob_node, name);
+	if (is_kernel_choice(name)) {
+		study_mistake(reader, node,
+			      "\"%s\": hvtune boots the kernel that the machine boots, and chooses no other", name);
+		study_advice(reader, "have a person choose it in the boot menu: ask: 'boot kernel {level}'");
 		return;
 	}
-	if (knob_ask_parse(reader->arena, arena_printf(reader->arena, "%s=%s", knob_text, text), &ask, &err) < 0) {
-		study_mistake(reader, knob_node, "%s: %s", err.where, err.what);
+	if (!knob) {
+		refuse_knob(reader, node, name);
+		return;
+	}
+	if (knob_ask_parse(reader->arena, text, &ask, &err) < 0) {
+		study_mistake(reader, node, "%s: %s", err.where, err.what);
 		return;
 	}
 	level->cost = MAX_OF(level->cost, cost_of_knob(knob));
 	level->asks[level->ask_count++] = ask;
+}
+
+/* KNOB or KNOB@WHERE with its value. */
+static void add_value(struct study_reader *reader, struct study_level *level, const char *knob,
+		      const struct study_node *node, const struct study_node *value)
+{
+	const char *text = study_scalar(reader, value, "a value of the knob");
+
+	if (text)
+		study_add_ask(reader, level, arena_printf(reader->arena, "%s=%s", knob, text), node);
 }
 
 static void read_set(struct study_reader *reader, struct study_level *level, const struct study_node *node)
@@ -106,7 +122,7 @@ static void read_set(struct study_reader *reader, struct study_level *level, con
 	}
 	level->asks = ARENA_ARRAY(reader->arena, node->item_count, struct knob_ask);
 	for (size_t i = 0; i < node->item_count; i++)
-		add_ask(reader, level, node->keys[i]->text, node->keys[i], node->items[i]);
+		add_value(reader, level, node->keys[i]->text, node->keys[i], node->items[i]);
 }
 
 /* A level with keys: what it sets, and its hooks. */
@@ -114,20 +130,31 @@ static void read_level_keys(struct study_reader *reader, struct study_level *lev
 {
 	static const struct study_field fields[] = {
 	    {"set", NULL, 0, false},
+	    {"plan", NULL, 0, false},
 	    {"run", study_read_command, offsetof(struct study_level, run), false},
 	    {"undo", study_read_command, offsetof(struct study_level, undo), false},
 	};
-	const struct study_node *set = study_node_get(node, "set", NULL);
+	const struct study_node *set = study_node_get(node, "set", NULL), *plan = study_node_get(node, "plan", NULL);
 
 	if (!study_read_fields(reader, node, fields, ARRAY_SIZE(fields), level, "a level"))
 		return;
-	if (set)
+	if (set && plan)
+		study_mistake(reader, node, "level \"%s\" has both \"set\" and \"plan\"; one says what is set",
+			      level->name);
+	else if (set)
 		read_set(reader, level, set);
-	if (level->run.line && !level->undo.line)
+	else if (plan)
+		study_read_plan(reader, level, plan);
+	if (level->run.line && !study_node_get(node, "undo", NULL))
 		study_mistake(reader, node, "level \"%s\" runs a command and has no \"undo\" to take it back",
 			      level->name);
-	if (!set && !level->run.line)
+	if (level->undo.line && !study_node_get(node, "run", NULL))
+		study_mistake(reader, node, "level \"%s\" has an \"undo\" and runs no command that it could take back",
+			      level->name);
+	if (!set && !plan && !study_node_get(node, "run", NULL) && !study_node_get(node, "undo", NULL)) {
 		study_mistake(reader, node, "level \"%s\" neither sets a knob nor runs a command", level->name);
+		study_advice(reader, "%s: as-found leaves the machine as it was found", level->name);
+	}
 }
 
 /* levels: [a, b] of a knob, or of what a person changes; or names with keys. */
@@ -167,11 +194,13 @@ static void read_levels(struct study_reader *reader, struct study_factor *factor
 		for (size_t j = 0; j < i; j++)
 			if (text_equal(factor->levels[j].name, level->name))
 				study_mistake(reader, name, "level \"%s\" is there twice", level->name);
-		if (named) {
+		if (named && text_equal(node->items[i]->text, "as-found")) {
+			continue;
+		} else if (named) {
 			read_level_keys(reader, level, node->items[i]);
 		} else if (knob && knob->kind == STUDY_SCALAR) {
 			level->asks = ARENA_NEW(reader->arena, struct knob_ask);
-			add_ask(reader, level, knob->text, knob, name);
+			add_value(reader, level, knob->text, knob, name);
 		}
 	}
 }
@@ -244,17 +273,21 @@ static bool read_pairs(struct study_reader *reader, const struct study_node *nod
 		const char *name = node->keys[i]->text;
 		const char *word = study_scalar(reader, node->items[i], "a level");
 		const struct study_factor *factor = NULL;
-		const char *all = "";
+		const char *names[MAX_OF(STUDY_MOST_FACTORS, STUDY_MOST_LEVELS)], *all = "";
 		bool found = false;
 
-		for (size_t j = 0; j < study->factor_count && !factor; j++)
+		for (size_t j = 0; j < study->factor_count && !factor; j++) {
+			names[j] = study->factors[j].name;
 			if (text_equal(study->factors[j].name, name)) {
 				factor = &study->factors[j];
 				factors[i] = j;
 			}
+		}
 		if (!factor)
-			study_mistake(reader, node->keys[i], "there is no factor \"%s\" in this study", name);
+			study_mistake(reader, node->keys[i], "there is no factor \"%s\" in this study%s", name,
+				      study_near(reader, name, names, study->factor_count));
 		for (size_t j = 0; factor && word && j < factor->level_count && !found; j++) {
+			names[j] = factor->levels[j].name;
 			all = arena_printf(reader->arena, "%s%s%s", all, j ? ", " : "", factor->levels[j].name);
 			if (text_equal(factor->levels[j].name, word)) {
 				levels[i] = j;
@@ -262,7 +295,8 @@ static bool read_pairs(struct study_reader *reader, const struct study_node *nod
 			}
 		}
 		if (factor && word && !found && factor->level_count) {
-			study_mistake(reader, node->items[i], "factor \"%s\" has no level \"%s\"", name, word);
+			study_mistake(reader, node->items[i], "factor \"%s\" has no level \"%s\"%s", name, word,
+				      study_near(reader, word, names, factor->level_count));
 			study_advice(reader, "it has: %s", all);
 		}
 		fine = fine && found;

@@ -120,10 +120,92 @@ static void read_vms(struct study_reader *reader, const struct study_node *node,
 	for (size_t i = 0; i < node->item_count; i++) {
 		const char *name = study_scalar(reader, node->items[i], "the name of a VM");
 
-		if (name && *name)
+		for (size_t j = 0; name && j < count; j++)
+			if (text_equal(names[j], name))
+				study_mistake(reader, node->items[i], "VM \"%s\" is there twice", name);
+		if (name)
 			names[count++] = name;
 	}
 	*(const char *const **)into = names;
+}
+
+/* "85 C"; what no part of a machine reaches or leaves is a mistake in writing. */
+static void read_temperature(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	struct study_limits *limits = into;
+
+	limits->temperature_line = node->line;
+	study_read_celsius(reader, node, &limits->temperature_c);
+}
+
+static void read_power(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	struct study_limits *limits = into;
+
+	limits->power_line = node->line;
+	study_read_watts(reader, node, &limits->power_w);
+}
+
+static void read_boots(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	struct study_limits *limits = into;
+
+	limits->boots_line = node->line;
+	study_read_count(reader, node, &limits->boots);
+}
+
+static void read_limits(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	static const struct study_field limits[] = {
+	    {"temperature", read_temperature, 0, false},
+	    {"power", read_power, 0, false},
+	    {"boots", read_boots, 0, false},
+	};
+
+	if (study_read_fields(reader, node, limits, ARRAY_SIZE(limits), into, "limits") && !node->item_count)
+		study_mistake(reader, node, "limits without one: temperature, power or boots");
+}
+
+static void read_meter(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	static const char *const names[] = {"wall", "board", "package"};
+	int at = study_choice(reader, node, names, ARRAY_SIZE(names), "a boundary of meters");
+
+	if (at >= 0)
+		*(const char **)into = names[at];
+}
+
+/* "weights: {time: 2, energy: 1}", of all that is sought. */
+static void read_weights(struct study_reader *reader, const struct study_node *node)
+{
+	struct study *study = reader->study;
+
+	if (node->kind != STUDY_MAP) {
+		study_mistake(reader, node,
+			      "\"weights\" holds objectives with a weight each, \"{time: 2, energy: 1}\"");
+		return;
+	}
+	for (size_t i = 0; i < node->item_count; i++) {
+		int goal = study_choice(reader, node->keys[i], goal_names, ARRAY_SIZE(goal_names), "an objective");
+		struct study_objective *objective = NULL;
+
+		for (size_t j = 0; j < study->objective_count; j++)
+			if ((int)study->objectives[j].goal == goal)
+				objective = &study->objectives[j];
+		if (goal >= 0 && !objective)
+			study_mistake(reader, node->keys[i], "\"%s\" has a weight and is not among the objectives",
+				      goal_names[goal]);
+		else if (goal >= 0 && objective->at_most > 0)
+			study_mistake(reader, node->keys[i], "\"%s\" is a limit, which has no weight",
+				      goal_names[goal]);
+		else if (goal >= 0)
+			study_read_weight(reader, node->items[i], &objective->weight);
+	}
+	for (size_t j = 0; j < study->objective_count; j++)
+		if (study->objectives[j].at_most == 0 &&
+		    !study_node_get(node, goal_names[study->objectives[j].goal], NULL))
+			study_mistake(reader, node, "\"%s\" is sought and has no weight",
+				      goal_names[study->objectives[j].goal]);
 }
 
 static void read_seed(struct study_reader *reader, const struct study_node *node, void *into)
@@ -138,10 +220,15 @@ static const struct study_field fields[] = {
     {"study", study_read_name, offsetof(struct study, name), true},
     {"title", study_read_text, offsetof(struct study, title), false},
     {"workloads", study_read_workloads, 0, true},
+    {"on", NULL, 0, false},
     {"factors", study_read_factors, 0, true},
     {"never", NULL, 0, false},
     {"baseline", NULL, 0, false},
     {"objectives", read_objectives, 0, false},
+    {"weights", NULL, 0, false},
+    {"meter", read_meter, offsetof(struct study, meter), false},
+    {"limits", read_limits, offsetof(struct study, limits), false},
+    {"notify", study_read_command, offsetof(struct study, notify), false},
     {"design", read_design, offsetof(struct study, design), false},
     {"runs", read_runs, 0, false},
     {"budget", study_read_duration, offsetof(struct study, budget_s), false},
@@ -153,6 +240,23 @@ static const struct study_field fields[] = {
     {"seed", read_seed, offsetof(struct study, seed), false},
 };
 
+/* "on" of the study is for all workloads that do not say where they run. */
+static void read_place(struct study_reader *reader, const struct study_node *root)
+{
+	const struct study_node *on = study_node_get(root, "on", NULL), *all = study_node_get(root, "workloads", NULL);
+	struct study *study = reader->study;
+	struct study_workload place = {0};
+
+	if (!on)
+		return;
+	study_read_on(reader, on, &place);
+	for (size_t i = 0; i < study->workload_count; i++)
+		if (all->kind != STUDY_MAP || !study_node_get(all->items[i], "on", NULL)) {
+			study->workloads[i].on = place.on;
+			study->workloads[i].ssh = place.ssh;
+		}
+}
+
 /* Work in a VM and knobs of a VM name VMs that the study must know. */
 static void check_workloads(struct study_reader *reader, const struct study_node *root)
 {
@@ -161,12 +265,15 @@ static void check_workloads(struct study_reader *reader, const struct study_node
 
 	for (size_t i = 0; i < study->workload_count; i++) {
 		const char *on = study->workloads[i].on;
+		const struct study_node *said =
+		    node->kind == STUDY_MAP ? study_node_get(node->items[i], "on", NULL) : NULL;
 		bool known = !on;
 
 		for (size_t j = 0; study->vms[j] && !known; j++)
 			known = text_equal(study->vms[j], on);
 		if (!known) {
-			study_mistake(reader, node->items[i], "workload \"%s\" runs on \"%s\", which is not among vms",
+			study_mistake(reader, said ? said : study_node_get(root, "on", NULL),
+				      "workload \"%s\" runs on \"%s\", which is not among vms",
 				      study->workloads[i].name, on);
 			study_advice(reader, "vms: [%s]", on);
 		}
@@ -218,7 +325,7 @@ int study_read(struct arena *arena, const char *file, const char *text, size_t l
 {
 	struct study *study = ARENA_NEW(arena, struct study);
 	struct study_reader reader = {.arena = arena, .file = file, .study = study, .mistakes = mistakes};
-	const struct study_node *never, *baseline;
+	const struct study_node *never, *baseline, *weights;
 	struct study_node *root;
 	struct err err = {0};
 	int r = study_yaml_parse(arena, file, text, length, &root, &err);
@@ -242,6 +349,7 @@ int study_read(struct arena *arena, const char *file, const char *text, size_t l
 		study->baseline = ARENA_ARRAY(arena, study->factor_count + 1, size_t);
 		never = study_node_get(root, "never", NULL);
 		baseline = study_node_get(root, "baseline", NULL);
+		weights = study_node_get(root, "weights", NULL);
 		study->baseline_given = baseline;
 		if (baseline)
 			study_read_baseline(&reader, baseline);
@@ -249,6 +357,9 @@ int study_read(struct arena *arena, const char *file, const char *text, size_t l
 			study_read_forbids(&reader, never);
 		if (!study->objective_count)
 			study->objectives[study->objective_count++] = (struct study_objective){.goal = STUDY_TIME};
+		if (weights)
+			read_weights(&reader, weights);
+		read_place(&reader, root);
 		check_workloads(&reader, root);
 		check_knobs(&reader, root);
 		if (!mistakes->count)

@@ -27,12 +27,37 @@ static void add_target(struct study_engine *engine, const char *name, enum study
 	target->weight[second] += .5;
 }
 
+/* With weights there is one answer: the weighted mean of what is sought. */
+static bool find_weighted(struct study_engine *engine)
+{
+	const struct study *study = engine->matrix->study;
+	struct study_target target = {.name = ""};
+	double sum = 0;
+
+	for (size_t i = 0; i < study->objective_count; i++)
+		sum += study->objectives[i].weight;
+	for (size_t i = 0; i < study->objective_count && sum > 0; i++) {
+		const struct study_objective *objective = &study->objectives[i];
+
+		if (objective->weight <= 0)
+			continue;
+		target.weight[objective->goal] = objective->weight / sum;
+		target.name = arena_printf(engine->arena, "%s%s%s %.0f %%", target.name, *target.name ? ", " : "",
+					   study_goal_name(objective->goal), 100 * objective->weight / sum);
+	}
+	if (sum > 0)
+		engine->targets[engine->target_count++] = target;
+	return sum > 0;
+}
+
 /* Time and energy both sought: the middle of them too, which is the knee of the two (methods 3.5). */
 static void find_targets(struct study_engine *engine)
 {
 	const struct study *study = engine->matrix->study;
 	bool time = is_sought(study, STUDY_TIME), energy = is_sought(study, STUDY_ENERGY);
 
+	if (find_weighted(engine))
+		return;
 	if (time)
 		add_target(engine, "time", STUDY_TIME, STUDY_TIME);
 	if (energy)

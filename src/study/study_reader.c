@@ -56,10 +56,15 @@ void study_advice(struct study_reader *reader, const char *format, ...)
 const char *study_near(struct study_reader *reader, const char *word, const char *const *names, size_t count)
 {
 	const char *near = NULL;
-	int nearest = 3;
+	bool is_short = strlen(word) < 3;
+	int nearest = (int)MIN_OF(strlen(word) / 4 + 1, 3U) + 1;
 
 	for (size_t i = 0; i < count; i++) {
 		int distance = text_distance(names[i], word);
+
+		/* To a word of one or two letters every other one is near. */
+		if (is_short && names[i][0] != word[0])
+			continue;
 
 		if (distance < nearest) {
 			nearest = distance;

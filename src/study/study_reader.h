@@ -46,6 +46,7 @@ void study_read_count(struct study_reader *reader, const struct study_node *node
 void study_read_share(struct study_reader *reader, const struct study_node *node, void *into);	  /* double, of 1 */
 void study_read_duration(struct study_reader *reader, const struct study_node *node, void *into); /* double, s */
 void study_read_watts(struct study_reader *reader, const struct study_node *node, void *into);	  /* double */
+void study_read_celsius(struct study_reader *reader, const struct study_node *node, void *into);  /* double */
 void study_read_weight(struct study_reader *reader, const struct study_node *node, void *into);	  /* double */
 void study_read_command(struct study_reader *reader, const struct study_node *node, void *into);  /* study_command */
 
@@ -56,12 +57,21 @@ const char *study_scalar(struct study_reader *reader, const struct study_node *n
 int study_choice(struct study_reader *reader, const struct study_node *node, const char *const *names, size_t count,
 		 const char *what);
 
-/* "; did you mean "x"?" for a word that is nearly one of the names, else "". In the arena. */
+/*
+ * "; did you mean "x"?" for a word that is nearly one of the names, else "". In the arena. Nearly: one
+ * letter in four wrong, at most three.
+ */
 const char *study_near(struct study_reader *reader, const char *word, const char *const *names, size_t count);
+
+/* "KNOB@WHERE=VALUE" as an ask of the level, which has room for it; its cost rises to what the knob takes. */
+void study_add_ask(struct study_reader *reader, struct study_level *level, const char *text,
+		   const struct study_node *node);
 
 /* The parts of a file, each in its own source file. */
 void study_read_workloads(struct study_reader *reader, const struct study_node *node, void *into);
+void study_read_on(struct study_reader *reader, const struct study_node *node, void *into); /* study_workload */
 void study_read_factors(struct study_reader *reader, const struct study_node *node, void *into);
+void study_read_plan(struct study_reader *reader, struct study_level *level, const struct study_node *node);
 void study_read_forbids(struct study_reader *reader, const struct study_node *node);
 void study_read_baseline(struct study_reader *reader, const struct study_node *node);
 

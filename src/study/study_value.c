@@ -144,6 +144,18 @@ void study_read_watts(struct study_reader *reader, const struct study_node *node
 	read_quantity(reader, node, units, ARRAY_SIZE(units), "a power with its unit, as 120 W", into);
 }
 
+void study_read_celsius(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	static const struct unit units[] = {{"C", 1}, {"\u00b0C", 1}};
+	double celsius = 0;
+
+	read_quantity(reader, node, units, ARRAY_SIZE(units), "a temperature with its unit, as 85 C", &celsius);
+	if (celsius > 0 && (celsius < 20 || celsius > 150))
+		study_mistake(reader, node, "\"%s\" is no limit for a machine that runs; 20 C to 150 C is", node->text);
+	else if (celsius > 0)
+		*(double *)into = celsius;
+}
+
 void study_read_weight(struct study_reader *reader, const struct study_node *node, void *into)
 {
 	const char *text = study_scalar(reader, node, "a weight, as 2");

@@ -92,6 +92,31 @@ static void read_packages(struct study_reader *reader, const struct study_node *
 	*(const char *const **)into = names;
 }
 
+/* host, vm:NAME (NAME alone too) or ssh:USER@MACHINE. */
+void study_read_on(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	static const char places[] = "host, vm:NAME or ssh:USER@MACHINE";
+	struct study_workload *workload = into;
+	const char *text = study_scalar(reader, node, places);
+	const char *name = text;
+
+	if (!text || text_equal(text, "host"))
+		return;
+	if (text_starts(text, "ssh:")) {
+		workload->ssh = text + strlen("ssh:");
+		/* What begins with a dash would be an option of ssh(1). */
+		if (!*workload->ssh || *workload->ssh == '-' || strpbrk(workload->ssh, " \t\n"))
+			study_mistake(reader, node, "\"%s\" names no machine; ssh:USER@MACHINE does", text);
+		return;
+	}
+	if (text_starts(text, "vm:"))
+		name = text + strlen("vm:");
+	if (strchr(name, ':') || !*name)
+		study_mistake(reader, node, "\"%s\" is no place to run; it is %s", text, places);
+	else
+		workload->on = name;
+}
+
 static void read_workload(struct study_reader *reader, const struct study_node *node, struct study_workload *workload)
 {
 	static const struct study_field fields[] = {
@@ -100,7 +125,7 @@ static void read_workload(struct study_reader *reader, const struct study_node *
 	    {"prepare", study_read_command, offsetof(struct study_workload, prepare), false},
 	    {"cleanup", study_read_command, offsetof(struct study_workload, cleanup), false},
 	    {"directory", study_read_text, offsetof(struct study_workload, directory), false},
-	    {"on", study_read_name, offsetof(struct study_workload, on), false},
+	    {"on", study_read_on, 0, false},
 	    {"group", study_read_name, offsetof(struct study_workload, group), false},
 	    {"packages", read_packages, offsetof(struct study_workload, packages), false},
 	    {"timeout", study_read_duration, offsetof(struct study_workload, timeout_s), false},
@@ -118,8 +143,10 @@ static void read_workload(struct study_reader *reader, const struct study_node *
 		return;
 	}
 	(void)study_read_fields(reader, node, fields, ARRAY_SIZE(fields), workload, "a workload");
-	if (text_equal(workload->on, "host"))
-		workload->on = NULL;
+	if (workload->timeout_s > 0 && workload->takes_s >= workload->timeout_s)
+		study_mistake(reader, study_node_get(node, "timeout", NULL),
+			      "\"timeout\" ends a run of %.0f s after %.0f s (\"takes\" says how long it is)",
+			      workload->takes_s, workload->timeout_s);
 	if (workload->directory && *workload->directory != '/')
 		study_mistake(reader, study_node_get(node, "directory", NULL),
 			      "\"%s\" is no absolute path; a study goes on after a boot, from another directory",
@@ -131,8 +158,13 @@ static void read_named(struct study_reader *reader, const struct study_node *nod
 {
 	const struct study_workload *all;
 	size_t count = study_named(reader->arena, &all);
+	const char **names = ARENA_ARRAY(reader->arena, 2 * count + 1, const char *);
 	struct study *study = reader->study;
 
+	for (size_t w = 0; w < count; w++) {
+		names[2 * w] = all[w].name;
+		names[2 * w + 1] = arena_printf(reader->arena, "@%s", all[w].group);
+	}
 	study->workloads = ARENA_ARRAY(reader->arena, count * (node->item_count + 1), struct study_workload);
 	for (size_t i = 0; i < node->item_count; i++) {
 		const char *name =
@@ -153,7 +185,8 @@ static void read_named(struct study_reader *reader, const struct study_node *nod
 			study->workloads[study->workload_count++].line = node->items[i]->line;
 		}
 		if (name && !found) {
-			study_mistake(reader, node->items[i], "there is no workload \"%s\"", name);
+			study_mistake(reader, node->items[i], "there is no workload \"%s\"%s", name,
+				      study_near(reader, name, names, 2 * count));
 			study_advice(reader, "`hvtune workloads` lists those that are known by name");
 		}
 	}
@@ -177,7 +210,7 @@ void study_read_workloads(struct study_reader *reader, const struct study_node *
 			      STUDY_MOST_WORKLOADS);
 		return;
 	}
-	study->workloads = ARENA_ARRAY(reader->arena, node->item_count, struct study_workload);
+	study->workloads = ARENA_ARRAY(reader->arena, node->item_count + 1, struct study_workload);
 	study->workload_count = node->item_count;
 	for (size_t i = 0; i < node->item_count; i++) {
 		study_read_name(reader, node->keys[i], &study->workloads[i].name);

@@ -56,6 +56,33 @@ class Man(Test):
         self.assertEqual(listed, {page.name for page in (TOP / "docs/man").glob("*.1")})
 
 
+class StudyFiles(Test):
+    """docs/study-files.md has each key that study files can have: what the program says that there is."""
+    HEAD = "study: s\n"
+    PLACES = ("nokey: 1\n", "limits: {nokey: 1}\n", "workloads: {w: {nokey: 1}}\n", "factors: {f: {nokey: 1}}\n",
+              "workloads: {w: {run: x, metric: {nokey: 1}}}\n", "factors: {f: {levels: {a: {nokey: 1}, b: as-found}}}\n")
+
+    def test_every_key(self):
+        page = (TOP / "docs/study-files.md").read_text(encoding="utf-8")
+        for place in self.PLACES:
+            with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+                file.write(self.HEAD + place)
+                file.flush()
+                done = hvtune("study", "check", file.name)
+            self.assert_code(done, 2)
+            keys = re.search(r'no key "nokey".*?it has: ([a-z, -]+)', done.err, re.DOTALL).group(1).split(", ")
+            self.assertGreater(len(keys), 2)
+            for key in keys:
+                self.assertRegex(page, rf"`\{{?{key}[`:]", f"{key} of {place}")
+
+    def test_its_example(self):
+        page = (TOP / "docs/study-files.md").read_text(encoding="utf-8")
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write(re.search(r"```yaml\n(.*?)```", page, re.DOTALL).group(1))
+            file.flush()
+            self.assertIn(hvtune("study", "check", file.name).code, (0, 1))
+
+
 class Completion(Test):
     def complete(self, *words):
         script = f"""

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Owns the tests of study files: every mistake is named with its line, and what is right is read as it is written. */
 #include <errno.h>
+#include <unistd.h>
 
 #include "study_matrix.h"
 #include "study_yaml.h"
 #include "text.h"
 #include "unit.h"
 
+#define NUMBERS "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31,32"
+#define SIX " levels: [1, 2, 3, 4, 5, 6]}\n"
+#define MANY                                                                                                           \
+	"  a: {knob: swappiness," SIX "  b: {knob: dirty_ratio," SIX "  c: {knob: hugepages.2M," SIX                   \
+	"  d: {knob: boot.nohz," SIX "  e: {knob: kvm.halt_poll_ns," SIX
 #define HEAD "study: s\nworkloads: {w: make}\n"
 
 static const struct {
@@ -67,6 +73,134 @@ static const struct {
     {HEAD "factors:\n  ? [a]\n  : b\n", 4, "a key must be a word"},
     {HEAD "factors: {f: {knob: thp, levels: [\"ne\\0ver\", always]}}\n", 3, "NUL"},
     {"study: \xff\n", 0, "no UTF-8"},
+    {"a\n", 1, "a study is a list of keys"},
+    {"%YAML 9.9\n---\nstudy: s\n", 1, "no YAML"},
+    {"study: \nworkloads: {w: make}\nfactors: {f: {knob: thp, levels: [never, always]}}\n", 1,
+     "expected a name, found nothing"},
+    {"study: [s]\nworkloads: {w: make}\nfactors: {f: {knob: thp, levels: [never, always]}}\n", 1,
+     "expected a name, found a list"},
+    {"study: a/b\nworkloads: {w: make}\nfactors: {f: {knob: thp, levels: [never, always]}}\n", 1, "is no name"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\ntitle: {a: b}\n", 5, "expected a text, found keys"},
+    {"study: s\non: vm:db\nworkloads: ['@compress']\n"
+     "factors: {f: {knob: thp, levels: [never, always]}}\n",
+     2, "vms: [db]"},
+    {"study: s\non: [a]\nworkloads: [xz]\nfactors: {f: {knob: thp, levels: [never, always]}}\n", 2, "found a list"},
+    {HEAD "factors: {}\n", 3, "factors are names with their levels"},
+    {HEAD "factors: [a]\n", 3, "factors are names with their levels"},
+    {HEAD "factors:\n  'a b': {knob: thp, levels: [never, always]}\n", 4, "is no name"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nvms: web1\n", 5, "vms are a list"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nvms: [web1, web1]\n", 5, "there twice"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nvms: [{a: b}]\n", 5, "expected the name of a VM"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nseed: -3\n", 5, "no whole number"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nseed: 0x10\n", 5, "no whole number"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\ndesign: best\n", 5,
+     "one of auto, full, race, one-by-one"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\ndesign: rase\n", 5, "did you mean \"race\"?"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nconfirm: perhaps\n", 5, "neither yes nor no"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nruns: many\n", 5, "no whole number"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nruns: [5]\n", 5, "the least and the most"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nbudget: -8 h\n", 5, "a time with its unit"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nbudget: 8 hours\n", 5, "a time with its unit"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nbudget: nan h\n", 5, "a time with its unit"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nwithin: 0 %\n", 5, "not between 0 % and 100 %"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nbugdet: 8 h\n", 5, "did you mean \"budget\"?"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nobjectives: {time: 1}\n", 5, "objectives are a list"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nobjectives: [time, time]\n", 5, "there twice"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nobjectives: [time, {idle-watts: 90 V}]\n", 5,
+     "as 120 W"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nobjectives: [time, [energy]]\n", 5,
+     "expected an objective, found a list"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nweights: [2, 1]\n", 5, "with a weight each"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nweights: {energy: 1, time: 1}\n", 5,
+     "not among the objectives"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nobjectives: [time, energy]\nweights: {time: 2}\n", 6,
+     "\"energy\" is sought and has no weight"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nobjectives: [time, {idle-watts: 90 W}]\nweights: "
+	  "{time: 2, idle-watts: 1}\n",
+     6, "is a limit"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nweights: {time: 0}\n", 5, "is no weight"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nweights: {tmie: 1}\n", 5, "did you mean \"time\"?"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nmeter: plug\n", 5, "one of wall, board, package"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nlimits: 85 C\n", 5, "limits is a list of keys"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nlimits: {}\n", 5, "limits without one"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nlimits: {temperature: 85}\n", 5, "as 85 C"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nlimits: {temperature: 850 C}\n", 5, "20 C to 150 C"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nlimits: {power: 600}\n", 5, "as 120 W"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nlimits: {boots: no}\n", 5, "no whole number"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nlimits: {tempreature: 85 C}\n", 5,
+     "did you mean \"temperature\"?"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nnotify: []\n", 5, "an empty command"},
+    {"study: s\nworkloads: {}\nfactors: {f: {knob: thp, levels: [never, always]}}\n", 2, "names with their commands"},
+    {"study: s\nworkloads: [xzz]\nfactors: {f: {knob: thp, levels: [never, always]}}\n", 2, "did you mean \"xz\"?"},
+    {"study: s\nworkloads: ['@kompress']\nfactors: {f: {knob: thp, levels: [never, always]}}\n", 2,
+     "did you mean \"@compress\"?"},
+    {"study: s\nworkloads:\n  w: {prepare: x}\nfactors: {f: {knob: thp, levels: [never, always]}}\n", 3,
+     "a workload needs \"run\""},
+    {"study: s\nworkloads:\n  w: {run: []}\nfactors: {f: {knob: thp, levels: [never, always]}}\n", 3,
+     "an empty command"},
+    {"study: s\nworkloads:\n  w: {run: ['', x]}\nfactors: {f: {knob: thp, levels: [never, always]}}\n", 3,
+     "program's name is empty"},
+    {"study: s\nworkloads:\n  w: {run: [x, [y]]}\nfactors: {f: {knob: thp, levels: [never, always]}}\n", 3,
+     "expected a word of the command"},
+    {"study: s\nworkloads:\n  w: {rum: x}\nfactors: {f: {knob: thp, levels: [never, always]}}\n", 3,
+     "did you mean \"run\"?"},
+    {"study: s\nworkloads:\n  w: {run: x, weight: -1}\nfactors: {f: {knob: thp, levels: [never, always]}}\n", 3,
+     "is no weight"},
+    {"study: s\nworkloads:\n  w: {run: x, timeout: 1}\nfactors: {f: {knob: thp, levels: [never, always]}}\n", 3,
+     "a time with its unit"},
+    {"study: s\nworkloads:\n  w: {run: x, takes: 80 s, timeout: 1 min}\nfactors: {f: {knob: thp, levels: [never, "
+     "always]}}\n",
+     3, "ends a run of 80 s after 60 s"},
+    {"study: s\nworkloads:\n  w: {run: x, packages: gcc}\nfactors: {f: {knob: thp, levels: [never, always]}}\n", 3,
+     "packages are a list"},
+    {"study: s\nworkloads:\n  w: {run: x, metric: clock}\nfactors: {f: {knob: thp, levels: [never, always]}}\n", 3,
+     "is no metric"},
+    {"study: s\nworkloads:\n  w: {run: x, metric: {unit: s, better: less}}\nfactors: {f: {knob: thp, levels: [never, "
+     "always]}}\n",
+     3, "there is neither"},
+    {"study: s\nworkloads:\n  w: {run: x, metric: {json: /a, regex: (a), better: less}}\nfactors: {f: {knob: thp, "
+     "levels: [never, always]}}\n",
+     3, "there are both"},
+    {"study: s\nworkloads:\n  w: {run: x, metric: {regex: abc, better: less}}\nfactors: {f: {knob: thp, levels: "
+     "[never, always]}}\n",
+     3, "no group in parentheses"},
+    {"study: s\nworkloads:\n  w: {run: x, metric: {json: /a, better: lower}}\nfactors: {f: {knob: thp, levels: [never, "
+     "always]}}\n",
+     3, "one of less, more"},
+    {"study: s\nworkloads:\n  w: {run: x, on: 'docker:x'}\nfactors: {f: {knob: thp, levels: [never, always]}}\n", 3,
+     "host, vm:NAME or ssh:USER@MACHINE"},
+    {"study: s\nworkloads:\n  w: {run: x, on: 'ssh:-oProxyCommand=x'}\nfactors: {f: {knob: thp, levels: [never, "
+     "always]}}\n",
+     3, "names no machine"},
+    {"study: s\nworkloads:\n  w: {run: x, on: 'vm:db'}\nfactors: {f: {knob: thp, levels: [never, always]}}\nvms: "
+     "[web]\n",
+     3, "vms: [db]"},
+    {HEAD "factors:\n  f: thp\n", 4, "a factor is a list of keys"},
+    {HEAD "factors:\n  f: {knob: thp}\n", 4, "a factor needs \"levels\""},
+    {HEAD "factors:\n  f: {knob: thp, levels: never}\n", 4, "at least two levels"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always], need: live}\n", 4, "did you mean \"needs\"?"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always], needs: reboot}\n", 4, "one of live, vm-restart"},
+    {HEAD "factors:\n  f: {knob: thp, levels: {a: {}, b: {}}}\n", 4, "named levels say \"set\""},
+    {HEAD "factors:\n  f: {knob: thp, ask: '{level}?', levels: [1, 2]}\n", 4, "not both"},
+    {HEAD "factors:\n  f: {knob: boot.kernel, levels: [6.12, 6.18]}\n", 4, "ask: 'boot kernel {level}'"},
+    {HEAD "factors:\n  f: {knob: 'governor@', levels: [a, b]}\n", 4, "governor@"},
+    {HEAD "factors:\n  f: {levels: {a: as-found, b: {set: [thp]}}}\n", 4, "\"set\" holds knobs"},
+    {HEAD "factors:\n  f: {levels: {a: as-found, b: {undo: x}}}\n", 4, "runs no command that it could take back"},
+    {HEAD "factors:\n  f: {levels: {a: as-found, b: {plan: p.json}}}\n", 4, "no absolute path"},
+    {HEAD "factors:\n  f: {levels: {a: as-found, b: {plan: /no/such}}}\n", 4, "/no/such"},
+    {HEAD "factors:\n  f: {levels: {a: as-found, b: {plan: /proc/version}}}\n", 4, "what `hvtune place VM --json`"},
+    {HEAD "factors:\n  f: {levels: {a: as-found, b: {plan: /x, set: {thp: never}}}}\n", 4, "both \"set\" and \"plan\""},
+    {HEAD "factors:\n  f: {levels: {a: as-found, b: {sett: {thp: never}}}}\n", 4, "did you mean \"set\"?"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, [always]]}\n", 4, "expected a level, found a list"},
+    {HEAD "factors:\n  f: {knob: [thp], levels: [never, always]}\n", 4, "expected the name of a knob"},
+    {HEAD "factors:\n  f: {knob: swappiness, levels: [" NUMBERS "]}\n", 4, "a factor has at most 32"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nnever: {f: never}\n", 5, "levels that must not meet"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nnever: [f]\n", 5, "expected factors with the levels"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nnever: [{ff: never}]\n", 5, "did you mean \"f\"?"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nbaseline: never\n", 5, "a level each"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nbaseline: {f: [never]}\n", 5,
+     "expected a level, found a list"},
+    {HEAD "factors:\n" MANY, 4, "a study has at most 4096"},
 };
 
 static void read_text(struct arena *arena, const char *text, struct study **ret, struct study_mistakes *found,
@@ -127,6 +261,7 @@ static void test_all_at_once(void **state)
 static const char whole[] = "study: amd\n"
 			    "title: 'Speed: all'\n"
 			    "vms: [web1]\n"
+			    "on: ssh:me@there\n"
 			    "workloads:\n"
 			    "  build:\n"
 			    "    run: make -j32\n"
@@ -135,9 +270,11 @@ static const char whole[] = "study: amd\n"
 			    "    timeout: 20 min\n"
 			    "  net:\n"
 			    "    run: [iperf3, -J]\n"
-			    "    on: web1\n"
+			    "    on: vm:web1\n"
 			    "    weight: 2\n"
 			    "    metric: {json: /end/sum/bits_per_second, unit: bit/s, better: more}\n"
+			    "  far: {run: make, on: 'ssh:root@10.0.0.2'}\n"
+			    "  near: {run: make, on: host}\n"
 			    "factors:\n"
 			    "  governor: {knob: governor, levels: [performance, powersave]}\n"
 			    "  driver: {knob: boot.amd_pstate, levels: [passive, active, guided]}\n"
@@ -145,12 +282,17 @@ static const char whole[] = "study: amd\n"
 			    "  share:\n"
 			    "    needs: vm-restart\n"
 			    "    levels:\n"
+			    "      none: as-found\n"
 			    "      nfs: {run: [mount, a], undo: [umount, a]}\n"
 			    "      both: {set: {thp: never, swappiness: 10}}\n"
 			    "never:\n"
 			    "  - {driver: active, governor: powersave}\n"
 			    "baseline: {driver: guided}\n"
-			    "objectives: [time, {idle-watts: 0.12 kW}]\n"
+			    "objectives: [time, energy, {idle-watts: 0.12 kW}]\n"
+			    "weights: {energy: 1, time: 3}\n"
+			    "meter: wall\n"
+			    "limits: {temperature: 85 °C, power: 0.6 kW, boots: 40}\n"
+			    "notify: [mail, root]\n"
 			    "budget: 1.5 h\n"
 			    "within: 2 %\n"
 			    "leave: best\n";
@@ -177,7 +319,12 @@ static void test_whole(void **state)
 	if (r)
 		fail_msg("line %u: %s", found.items[0].line, found.items[0].what);
 	assert_string_equal(study->title, "Speed: all");
-	assert_int_equal(study->workload_count, 2);
+	assert_int_equal(study->workload_count, 4);
+	assert_string_equal(study->workloads[2].ssh, "root@10.0.0.2");
+	assert_null(study->workloads[2].on);
+	assert_null(study->workloads[3].on);
+	assert_null(study->workloads[3].ssh);
+	assert_string_equal(study->workloads[0].ssh, "me@there");
 	assert_true(study->workloads[0].run.shell);
 	assert_string_equal(study->workloads[0].prepare.words[1], "-rf");
 	assert_false(study->workloads[0].prepare.shell);
@@ -188,12 +335,73 @@ static void test_whole(void **state)
 	assert_int_equal(study->factors[0].cost, STUDY_LIVE);
 	assert_int_equal(study->factors[1].cost, STUDY_HOST_BOOT);
 	assert_int_equal(study->factors[3].cost, STUDY_VM_RESTART);
-	assert_int_equal(study->factors[3].levels[1].ask_count, 2);
+	assert_int_equal(study->factors[3].levels[0].ask_count, 0);
+	assert_int_equal(study->factors[3].levels[0].run.line, 0);
+	assert_int_equal(study->factors[3].levels[2].ask_count, 2);
 	assert_int_equal(study->baseline[1], 2);
-	assert_float_equal(study->objectives[1].at_most, 120, 1e-9);
+	assert_float_equal(study->objectives[0].weight, 3, 0);
+	assert_float_equal(study->objectives[1].weight, 1, 0);
+	assert_float_equal(study->objectives[2].at_most, 120, 1e-9);
+	assert_string_equal(study->meter, "wall");
+	assert_float_equal(study->limits.temperature_c, 85, 1e-9);
+	assert_float_equal(study->limits.power_w, 600, 1e-9);
+	assert_int_equal(study->limits.boots, 40);
+	assert_int_equal(study->limits.boots_line, study->limits.temperature_line);
+	assert_string_equal(study->notify.words[1], "root");
 	assert_float_equal(study->budget_s, 5400, 1e-9);
 	assert_float_equal(study->within, .02, 1e-12);
 	assert_true(study->leave_best);
+}
+
+static const struct {
+	const char *plan;
+	enum study_cost cost;
+	const char *asks[4]; /* NAME@WHERE=VALUE, ended by NULL */
+} plans[] = {
+    {"{\"schema\": 1, \"asks\": [\"thp=never\", \"governor@0-3=powersave\"]}",
+     STUDY_LIVE,
+     {"thp@=never", "governor@0-3=powersave"}},
+    /* Of VMs that have no place, or stay where they are, nothing is asked. */
+    {"{\"command\": \"place\", \"vms\": [{\"name\": \"web1\", \"cpu_of_vcpu\": [2, 10, 3], \"emulator\": \"0,8\", "
+     "\"memory\": [{\"node\": 1, \"kib\": 4}, {\"node\": 3}]}, {\"name\": \"db\", \"why\": \"no room\"}]}",
+     STUDY_VM_RESTART,
+     {"vm.pins.next@web1=0:2,1:10,2:3", "vm.emulator.next@web1=0,8", "vm.memory.next@web1=1,3"}},
+};
+
+static void test_plans(void **state)
+{
+	char path[] = "/tmp/hvtune-plan-XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_true(fd >= 0);
+	for (size_t i = 0; i < ARRAY_SIZE(plans); i++) {
+		CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+		const struct study_level *level;
+		struct study_mistakes found;
+		struct study *study = NULL;
+		int r;
+
+		assert_int_equal(ftruncate(fd, 0), 0);
+		assert_int_equal(pwrite(fd, plans[i].plan, strlen(plans[i].plan), 0), strlen(plans[i].plan));
+		read_text(
+		    arena,
+		    arena_printf(arena, HEAD "factors:\n  f: {levels: {now: as-found, placed: {plan: %s}}}\n", path),
+		    &study, &found, &r);
+		if (r)
+			fail_msg("line %u: %s", found.items[0].line, found.items[0].what);
+		level = &study->factors[0].levels[1];
+		assert_int_equal(level->cost, plans[i].cost);
+		assert_string_equal(level->plan, path);
+		for (size_t a = 0; a < level->ask_count; a++)
+			assert_string_equal(arena_printf(arena, "%s@%s=%s", level->asks[a].name,
+							 level->asks[a].where ? level->asks[a].where : "",
+							 level->asks[a].value),
+					    plans[i].asks[a]);
+		assert_null(plans[i].asks[level->ask_count]);
+	}
+	(void)close(fd);
+	(void)unlink(path);
 }
 
 /* The nested order costs as much as the minimum spanning tree, which no order can beat. */
@@ -260,7 +468,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_mistakes), cmocka_unit_test(test_all_at_once), cmocka_unit_test(test_whole),
-	    cmocka_unit_test(test_nested),   cmocka_unit_test(test_bombs),
+	    cmocka_unit_test(test_nested),   cmocka_unit_test(test_bombs),	 cmocka_unit_test(test_plans),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -274,12 +274,32 @@ static void test_no_energy(void **state)
 	world.arena = arena_free(world.arena);
 }
 
+/* Weights make one answer of all that is sought, whatever they are multiples of. */
+static void test_weights(void **state)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = NULL;
+	CLEANUP(study_engine_free) struct study_engine *engine = NULL;
+	const struct study_target *targets;
+	struct world world;
+	struct err err = {0};
+
+	(void)state;
+	make(&world, "study: s\nworkloads: {w: make}\nfactors: {f: {knob: thp, levels: [never, always]}}\n"
+		     "objectives: [time, energy]\nweights: {time: 6, energy: 2}\n");
+	arena = world.arena;
+	assert_int_equal(study_engine_new(arena, &world.matrix, &engine, &err), 0);
+	assert_int_equal(study_engine_targets(engine, &targets), 1);
+	assert_string_equal(targets[0].name, "time 75 %, energy 25 %");
+	assert_float_equal(study_log(&targets[0], &(struct study_seen){.value = {exp(2), exp(4), NAN, NAN}}), 2.5,
+			   1e-12);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_blocks),    cmocka_unit_test(test_nothing), cmocka_unit_test(test_spent),
-	    cmocka_unit_test(test_resume),    cmocka_unit_test(test_race),    cmocka_unit_test(test_levers),
-	    cmocka_unit_test(test_no_energy),
+	    cmocka_unit_test(test_weights), cmocka_unit_test(test_blocks),    cmocka_unit_test(test_nothing),
+	    cmocka_unit_test(test_spent),   cmocka_unit_test(test_resume),    cmocka_unit_test(test_race),
+	    cmocka_unit_test(test_levers),  cmocka_unit_test(test_no_energy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

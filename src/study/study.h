@@ -30,6 +30,9 @@ const char *study_cost_name(enum study_cost cost);
  */
 double study_cost_seconds(enum study_cost cost);
 
+/* What setting a knob takes until it acts. */
+enum study_cost study_ask_cost(const struct knob_ask *ask);
+
 /* A command: a list of words that is executed as it stands, or one text for the shell. */
 struct study_command {
 	const char *const *words; /* ended by NULL; with `shell` one text */

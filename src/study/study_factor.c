@@ -58,6 +58,13 @@ static enum study_cost cost_of_knob(const struct knob *knob)
 	return by_scope[knob->scope];
 }
 
+enum study_cost study_ask_cost(const struct knob_ask *ask)
+{
+	const struct knob *knob = knob_find(ask->name);
+
+	return knob ? cost_of_knob(knob) : STUDY_LIVE;
+}
+
 static void refuse_knob(struct study_reader *reader, const struct study_node *node, const char *name)
 {
 	const char **names;
@@ -100,7 +107,7 @@ void study_add_ask(struct study_reader *reader, struct study_level *level, const
 		study_mistake(reader, node, "%s: %s", err.where, err.what);
 		return;
 	}
-	level->cost = MAX_OF(level->cost, cost_of_knob(knob));
+	level->cost = MAX_OF(level->cost, study_ask_cost(&ask));
 	level->asks[level->ask_count++] = ask;
 }
 

@@ -46,7 +46,8 @@ int study_host_clean(struct knob_machine *machine, struct err *err)
 	return r;
 }
 
-size_t study_host_asks(struct arena *arena, const struct study_matrix *matrix, size_t config, struct knob_ask **ret)
+size_t study_host_asks_of(struct arena *arena, const struct study_matrix *matrix, size_t config, enum study_cost least,
+			  enum study_cost most, struct knob_ask **ret)
 {
 	const struct study *study = matrix->study;
 	const size_t *levels = study_levels(matrix, config);
@@ -60,11 +61,20 @@ size_t study_host_asks(struct arena *arena, const struct study_matrix *matrix, s
 	for (size_t f = 0; f < study->factor_count; f++) {
 		const struct study_level *level = &study->factors[f].levels[levels[f]];
 
-		for (size_t i = 0; i < level->ask_count; i++)
-			asks[count++] = level->asks[i];
+		for (size_t i = 0; i < level->ask_count; i++) {
+			enum study_cost cost = study_ask_cost(&level->asks[i]);
+
+			if (cost >= least && cost <= most)
+				asks[count++] = level->asks[i];
+		}
 	}
 	*ret = asks;
 	return count;
+}
+
+size_t study_host_asks(struct arena *arena, const struct study_matrix *matrix, size_t config, struct knob_ask **ret)
+{
+	return study_host_asks_of(arena, matrix, config, STUDY_LIVE, STUDY_PERSON, ret);
 }
 
 /* The environment with one variable more. */
@@ -198,7 +208,7 @@ static int set_knobs(struct study_host *host, int config, struct err *err)
 	struct knob_report report = {0};
 	struct knob_plan plan = {0};
 	struct knob_ask *asks;
-	size_t count = study_host_asks(host->arena, host->matrix, (size_t)config, &asks);
+	size_t count = study_host_asks_of(host->arena, host->matrix, (size_t)config, STUDY_LIVE, STUDY_LIVE, &asks);
 	int r;
 
 	if (!count)

@@ -44,6 +44,10 @@ int study_host_leave(struct study_host *host, struct err *err);
 /* What has to be asked of the knobs for a configuration; `arena`'s array, its count is returned. */
 size_t study_host_asks(struct arena *arena, const struct study_matrix *matrix, size_t config, struct knob_ask **ret);
 
+/* Of those the ones that take what is between `least` and `most` until they act, both included. */
+size_t study_host_asks_of(struct arena *arena, const struct study_matrix *matrix, size_t config, enum study_cost least,
+			  enum study_cost most, struct knob_ask **ret);
+
 /* A command of a study as bench starts it; with HVTUNE_WORK in its environment when `work` is not NULL. */
 struct bench_command study_command(struct arena *arena, const struct study_command *command, const char *directory,
 				   const char *work, double timeout_s);

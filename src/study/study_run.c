@@ -308,7 +308,8 @@ static int perform(struct running *running, const struct study_step *step, struc
 	tell(running, step);
 	if (restarts)
 		running->warm = false;
-	if (!running->warm)
+	r = study_host_enter(&running->host, step->config, err);
+	if (r == 0 && !running->warm)
 		r = look_once(running, step->config, STUDY_WARM_UP, &why, err);
 	for (int i = 0; i < step->runs && r == 0; i++) {
 		r = look_once(running, step->config, step->purpose, &why, err);

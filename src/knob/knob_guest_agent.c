@@ -67,9 +67,13 @@ static void free_json(json_t **json)
 /* What the agent says of a command that it may not carry out, in all its versions. */
 static int explain(const char *command, int r, struct err *err)
 {
-	if (r == -ENOTCONN || r == -ENOTSUP)
-		(void)err_hint(err, "install and start qemu-guest-agent in the guest; the VM needs the channel "
-				    "org.qemu.guest_agent.0");
+	if (r == -ENOTCONN)
+		(void)err_hint(err, "install and start qemu-guest-agent in the guest, and wait for it if it boots; "
+				    "systemctl status qemu-guest-agent there says why it does not answer");
+	if (r == -ENOTSUP)
+		(void)err_hint(err, "the VM has no channel for a guest agent: give it one with <channel type='unix'> "
+				    "<target type='virtio' name='org.qemu.guest_agent.0'/> in virsh edit, and start it "
+				    "anew");
 	if (r != -EIO || (!strstr(err->what, "has been disabled") && !strstr(err->what, "not allowed") &&
 			  !strstr(err->what, "has not been found")))
 		return r;
@@ -88,7 +92,7 @@ static int command(struct knob_machine *machine, const char *uuid, const char *c
 {
 	CLEANUP(free_json) json_t *request = json_pack("{s:s,s:o}", "execute", name, "arguments", arguments);
 	CLEANUP(base_free) char *text = json_dumps(request, JSON_COMPACT);
-	const char *reply = NULL;
+	CLEANUP(base_free) char *reply = NULL;
 	int r;
 
 	if (!text)
@@ -282,60 +286,91 @@ static const char *last_line(struct arena *arena, const char *text)
 	return arena_strndup(arena, text + start, end - start);
 }
 
-static const char *output_of(struct arena *arena, const json_t *status, const char *which)
+/* The stream of that name in the agent's answer; "" when there is none. */
+static void take_stream(struct arena *arena, const json_t *status, const char *which, const char **ret,
+			size_t *ret_size)
 {
-	const char *text = json_string_value(json_object_get(status, which)), *data = "";
-	size_t size;
+	const char *text = json_string_value(json_object_get(status, which));
 
-	return text && from_base64(arena, text, &data, &size) == 0 ? data : "";
+	if (!text || from_base64(arena, text, ret, ret_size) < 0) {
+		*ret = "";
+		*ret_size = 0;
+	}
 }
 
-/* -EAGAIN while it runs. */
-static int look_at_program(struct knob_machine *machine, const char *uuid, const char *name, json_int_t pid,
-			   const char **ret_output, struct err *err)
+int knob_guest_start(struct knob_machine *machine, const char *uuid, const char *change,
+		     const struct knob_guest_command *start, struct knob_guest_program *ret, struct err *err)
 {
 	CLEANUP(free_json) json_t *reply = NULL;
-	json_t *status = NULL;
-	int r = command(machine, uuid, NULL, "guest-exec-status", json_pack("{s:I}", "pid", pid), &reply, &status, err);
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	json_t *words = json_array(), *arguments, *started = NULL;
+	int r;
 
-	if (r < 0)
+	for (size_t i = 1; start->argv[i]; i++)
+		(void)json_array_append_new(words, json_string(start->argv[i]));
+	arguments = json_pack("{s:s,s:o,s:b}", "path", start->argv[0], "arg", words, "capture-output", 1);
+	if (start->input)
+		(void)json_object_set_new(arguments, "input-data",
+					  json_string(to_base64(arena, start->input, start->input_size)));
+	r = command(machine, uuid, change, "guest-exec", arguments, &reply, &started, err);
+	if (r == -EIO && strstr(err->what, "execute child process"))
+		return err_set(err, ENOEXEC, start->argv[0], "there is no such program in the guest");
+	if (r == 0)
+		*ret = (struct knob_guest_program){.pid = json_integer_value(json_object_get(started, "pid"))};
+	return r;
+}
+
+int knob_guest_look(struct knob_machine *machine, const char *uuid, struct arena *arena,
+		    struct knob_guest_program *program, struct err *err)
+{
+	CLEANUP(free_json) json_t *reply = NULL;
+	json_t *status = NULL, *signal;
+	int r = command(machine, uuid, NULL, "guest-exec-status", json_pack("{s:I}", "pid", (json_int_t)program->pid),
+			&reply, &status, err);
+
+	if (r < 0 || !json_is_true(json_object_get(status, "exited")))
 		return r;
-	if (!json_is_true(json_object_get(status, "exited")))
-		return -EAGAIN;
-	if (json_integer_value(json_object_get(status, "exitcode")) != 0 || json_object_get(status, "signal"))
-		return err_set(err, EREMOTEIO, name, "failed in the guest: %s",
-			       last_line(machine->arena, output_of(machine->arena, status, "err-data")));
-	if (ret_output)
-		*ret_output = output_of(machine->arena, status, "out-data");
+	signal = json_object_get(status, "signal");
+	program->ended = true;
+	program->signal = (int)json_integer_value(signal);
+	program->exit_code = signal ? -1 : (int)json_integer_value(json_object_get(status, "exitcode"));
+	take_stream(arena, status, "out-data", &program->output, &program->output_size);
+	take_stream(arena, status, "err-data", &program->errors, &program->errors_size);
 	return 0;
+}
+
+static const char *words_of(struct arena *arena, const char *const *argv)
+{
+	const char *line = argv[0];
+
+	for (size_t i = 1; argv[i]; i++)
+		line = arena_printf(arena, "%s %s", line, argv[i]);
+	return line;
 }
 
 int knob_guest_run(struct knob_machine *machine, const char *uuid, bool changes, const char *const *argv,
 		   const char **ret_output, struct err *err)
 {
-	CLEANUP(free_json) json_t *reply = NULL;
-	json_t *words = json_array(), *started = NULL;
-	const char *line = argv[0];
-	int r;
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	const struct knob_guest_command start = {.argv = argv};
+	struct knob_guest_program program = {0};
+	int r = knob_guest_start(machine, uuid, changes ? words_of(arena, argv) : NULL, &start, &program, err);
 
-	for (size_t i = 1; argv[i]; i++) {
-		(void)json_array_append_new(words, json_string(argv[i]));
-		line = arena_printf(machine->arena, "%s %s", line, argv[i]);
-	}
-	r = command(machine, uuid, changes ? line : NULL, "guest-exec",
-		    json_pack("{s:s,s:o,s:b}", "path", argv[0], "arg", words, "capture-output", 1), &reply, &started,
-		    err);
-	if (r < 0)
-		return r;
-	for (int waited_ms = 0, poll_ms = 5; waited_ms < WAIT_MS; waited_ms += poll_ms) {
+	for (int waited_ms = 0, poll_ms = 5; r == 0 && !program.ended; waited_ms += poll_ms) {
 		const struct timespec moment = {.tv_nsec = poll_ms * 1000000L};
 
-		r = look_at_program(machine, uuid, argv[0], json_integer_value(json_object_get(started, "pid")),
-				    ret_output, err);
-		if (r != -EAGAIN)
-			return r;
+		r = knob_guest_look(machine, uuid, arena, &program, err);
+		if (r < 0 || program.ended)
+			break;
+		if (waited_ms >= WAIT_MS)
+			return err_set(err, ETIMEDOUT, argv[0], "does not end in the guest for %d seconds",
+				       WAIT_MS / 1000);
 		(void)nanosleep(&moment, NULL);
 		poll_ms = MIN_OF(2 * poll_ms, POLL_MS_MOST);
 	}
-	return err_set(err, ETIMEDOUT, argv[0], "does not end in the guest for %d seconds", WAIT_MS / 1000);
+	if (r == 0 && program.exit_code != 0)
+		r = err_set(err, EREMOTEIO, argv[0], "failed in the guest: %s", last_line(arena, program.errors));
+	if (r == 0 && ret_output)
+		*ret_output = arena_strdup(machine->arena, program.output);
+	return r;
 }

@@ -30,6 +30,37 @@ int knob_guest_replace(struct knob_machine *machine, const char *uuid, const cha
 /* Remove the copy that a knob_guest_replace() which was killed has left. */
 int knob_guest_tidy(struct knob_machine *machine, const char *uuid, const char *path, struct err *err);
 
+struct knob_guest_command {
+	const char *const *argv; /* ended by NULL; the agent looks for argv[0] in its $PATH, no shell comes between */
+	const char *input;	 /* input_size bytes for standard input, at most 1 MiB; NULL: /dev/null */
+	size_t input_size;
+};
+
+/* A program that runs in a guest, or what came of it. */
+struct knob_guest_program {
+	int64_t pid; /* in the guest; it shares the agent's process group unless it leaves that */
+	bool ended;
+	int exit_code; /* -1: ended by a signal */
+	int signal;    /* 0: it ended by itself */
+	const char *output, *errors;
+	size_t output_size, errors_size;
+};
+
+/*
+ * Start a program and leave it running. `change` is what the gate is told of one that changes the guest; NULL for
+ * others. -ENOEXEC: there is no such program.
+ */
+int knob_guest_start(struct knob_machine *machine, const char *uuid, const char *change,
+		     const struct knob_guest_command *start, struct knob_guest_program *ret, struct err *err);
+
+/*
+ * Has it ended, and both its outputs with it (a process that it left behind may hold them open)? The agent tells the
+ * end once and forgets it then; outputs, in `arena`, are at most 16 MiB each by the agent and 3 MiB together by
+ * libvirt.
+ */
+int knob_guest_look(struct knob_machine *machine, const char *uuid, struct arena *arena,
+		    struct knob_guest_program *program, struct err *err);
+
 /*
  * Run a program without a shell, `argv` ended by NULL, and wait for it, up to two minutes: -ETIMEDOUT (it goes on by
  * itself). `changes`: it is told to the gate. *ret_output (may be NULL) is what it printed. -EREMOTEIO when it fails,

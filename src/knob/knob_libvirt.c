@@ -71,7 +71,7 @@ int knob_libvirt_set_nodes(struct knob_machine *machine, const char *uuid, const
 }
 
 int knob_libvirt_agent(struct knob_machine *machine, const char *uuid, const char *change, const char *command,
-		       const char **ret_reply, struct err *err)
+		       char **ret_reply, struct err *err)
 {
 	(void)machine, (void)uuid, (void)change, (void)command, (void)ret_reply;
 	return missing(err);

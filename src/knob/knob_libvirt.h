@@ -61,12 +61,15 @@ int knob_libvirt_get_nodes(struct knob_machine *machine, const char *uuid, struc
 int knob_libvirt_set_nodes(struct knob_machine *machine, const char *uuid, const struct cpuset *nodes, struct err *err);
 
 /*
- * Give one command (JSON) to the QEMU guest agent of a running VM, through libvirt-qemu; *ret_reply is its answer in
- * the machine's arena. `change` is what the gate is told of a command that changes something; NULL for others. libvirt
- * lets only who may change a VM ask its guest. -ENOENT: there is no such VM; -EHOSTDOWN: it is off; -ENOTCONN,
+ * Give one command (JSON) to the QEMU guest agent of a running VM, through libvirt-qemu; *ret_reply is its answer,
+ * which the caller frees. `change` is what the gate is told of a command that changes something; NULL for others.
+ * libvirt lets only who may change a VM ask its guest. -ENOENT: there is no such VM; -EHOSTDOWN: it is off; -ENOTCONN,
  * -ENOTSUP: no agent answers, or the VM has no channel for one; -EIO with libvirt's words.
+ *
+ * libvirt brings no answer that is longer than 4 MiB (REMOTE_STRING_MAX of remote_protocol.x), and loses the agent over
+ * one of more than 10 MiB (qemu_agent.c): ask for pieces of 1 MiB.
  */
 int knob_libvirt_agent(struct knob_machine *machine, const char *uuid, const char *change, const char *command,
-		       const char **ret_reply, struct err *err);
+		       char **ret_reply, struct err *err);
 
 #endif

@@ -1,44 +1,14 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Owns the calls into libvirt's library that change VMs. Compiled only where libvirt's headers are. */
-#include <dlfcn.h>
 #include <errno.h>
-#include <libvirt/libvirt-qemu.h>
-#include <libvirt/libvirt.h>
-#include <libvirt/virterror.h>
 #include <pthread.h>
 #include <time.h>
 
-#include "knob_libvirt.h"
+#include "knob_libvirt_internal.h"
 #include "library.h"
 #include "text.h"
 #include "vm_libvirt.h"
 #include "vm_xml.h"
-
-/* clang-format off */
-#define LIBVIRT_FUNCTIONS(X)                                                                                           \
-	X(virConnectClose) X(virConnectOpen) X(virConnectOpenReadOnly) X(virDomainDefineXMLFlags) X(virDomainFree)     \
-	X(virDomainGetEmulatorPinInfo) X(virDomainGetName) X(virDomainGetNumaParameters) X(virDomainGetUUIDString)     \
-	X(virDomainGetVcpuPinInfo) X(virDomainGetXMLDesc) X(virDomainHasManagedSaveImage) X(virDomainIsActive)         \
-	X(virDomainIsPersistent) X(virDomainLookupByName) X(virDomainLookupByUUIDString) X(virDomainPinEmulator)       \
-	X(virDomainPinIOThread) X(virDomainPinVcpuFlags) X(virDomainSetNumaParameters) X(virGetLastError)              \
-	X(virSetErrorFunc) X(virTypedParamsClear)
-/* clang-format on */
-
-/* NOLINTNEXTLINE(bugprone-macro-parentheses): names of fields cannot stand in parentheses. */
-#define DECLARE(name) __typeof__(&(name)) name;
-
-struct api {
-	LIBVIRT_FUNCTIONS(DECLARE)
-};
-
-struct connection {
-	struct api api;
-	DECLARE(virDomainQemuAgentCommand) /* of another library: NULL until a guest is asked */
-	virConnectPtr reader;		   /* libvirt lets it only look: whatever does not change a VM uses this one */
-	virConnectPtr writer;
-	const char *uri;
-	size_t map_size; /* bytes of a map of this host's CPUs */
-};
 
 /* ---- errors ---- */
 
@@ -61,7 +31,7 @@ static const struct {
 };
 
 /* What libvirt said last in this thread. */
-static int fail(const struct connection *it, const char *what, struct err *err)
+int libvirt_fail(const struct libvirt_connection *it, const char *what, struct err *err)
 {
 	virErrorPtr error = it->api.virGetLastError();
 	int errnum = EIO;
@@ -80,7 +50,7 @@ static void on_libvirt_error(void *data, virErrorPtr error)
 
 /* ---- connecting ---- */
 
-static int load(struct connection *it, struct err *err)
+static int load(struct libvirt_connection *it, struct err *err)
 {
 	const struct library_function functions[] = {
 #define ENTRY(name) {#name, (void **)&it->api.name},
@@ -96,7 +66,7 @@ static int load(struct connection *it, struct err *err)
 
 /* A daemon that hangs would be waited for for ever: connecting has a thread of its own, which is left behind then. */
 struct connecting {
-	struct connection it; /* what was loaded so far */
+	struct libvirt_connection it; /* what was loaded so far */
 	char *uri;
 	bool writes;
 	virConnectPtr handle;
@@ -107,7 +77,7 @@ struct connecting {
 static void *connect_to(void *data)
 {
 	struct connecting *connecting = data;
-	struct connection *it = &connecting->it;
+	struct libvirt_connection *it = &connecting->it;
 
 	connecting->status = it->api.virConnectOpen ? 0 : load(it, &connecting->err);
 	if (connecting->status < 0)
@@ -119,7 +89,7 @@ static void *connect_to(void *data)
 	connecting->handle =
 	    connecting->writes ? it->api.virConnectOpen(it->uri) : it->api.virConnectOpenReadOnly(it->uri);
 	if (!connecting->handle) {
-		connecting->status = fail(it, it->uri, &connecting->err);
+		connecting->status = libvirt_fail(it, it->uri, &connecting->err);
 		if (connecting->status == -EIO)
 			connecting->err.code = connecting->status = -ECONNREFUSED;
 	}
@@ -173,7 +143,7 @@ static size_t map_size(struct knob_machine *machine)
 }
 
 /* Open what is not open yet of the two connections: the one that looks, or the one that changes. */
-static int open_one(struct knob_machine *machine, struct connection *it, bool writes, struct err *err)
+static int open_one(struct knob_machine *machine, struct libvirt_connection *it, bool writes, struct err *err)
 {
 	struct connecting *connecting;
 	int r;
@@ -201,13 +171,13 @@ static int open_one(struct knob_machine *machine, struct connection *it, bool wr
 
 static int open_for(struct knob_machine *machine, bool writes, struct err *err)
 {
-	struct connection *it = machine->libvirt;
+	struct libvirt_connection *it = machine->libvirt;
 	const char *uri = it ? it->uri : uri_of(machine);
 
 	if (!uri)
 		return err_set(err, ENOTSUP, sys_root(machine->sys), "no libvirt runs in a directory");
 	if (!it) {
-		it = ARENA_NEW(machine->arena, struct connection);
+		it = ARENA_NEW(machine->arena, struct libvirt_connection);
 		it->uri = uri;
 		it->map_size = map_size(machine);
 	}
@@ -221,7 +191,7 @@ int knob_libvirt_open(struct knob_machine *machine, struct err *err)
 
 void knob_libvirt_close(struct knob_machine *machine)
 {
-	struct connection *it = machine->libvirt;
+	struct libvirt_connection *it = machine->libvirt;
 
 	if (it && it->reader)
 		(void)it->api.virConnectClose(it->reader);
@@ -232,19 +202,14 @@ void knob_libvirt_close(struct knob_machine *machine)
 
 /* ---- VMs ---- */
 
-/* A VM that is freed when it goes out of scope. */
-struct domain {
-	const struct connection *it;
-	virDomainPtr handle;
-};
-
-static void release(struct domain *domain)
+void libvirt_release(struct libvirt_domain *domain)
 {
 	if (domain->handle)
 		(void)domain->it->api.virDomainFree(domain->handle);
 }
 
-static int look_up(struct knob_machine *machine, const char *uuid, bool writes, struct domain *ret, struct err *err)
+int libvirt_look_up(struct knob_machine *machine, const char *uuid, bool writes, struct libvirt_domain *ret,
+		    struct err *err)
 {
 	int r = open_for(machine, writes, err);
 
@@ -252,14 +217,14 @@ static int look_up(struct knob_machine *machine, const char *uuid, bool writes, 
 		return r;
 	ret->it = machine->libvirt;
 	ret->handle = ret->it->api.virDomainLookupByUUIDString(writes ? ret->it->writer : ret->it->reader, uuid);
-	return ret->handle ? 0 : fail(ret->it, uuid, err);
+	return ret->handle ? 0 : libvirt_fail(ret->it, uuid, err);
 }
 
 /* The same, of one that runs. */
-static int look_up_running(struct knob_machine *machine, const char *uuid, bool writes, struct domain *ret,
+static int look_up_running(struct knob_machine *machine, const char *uuid, bool writes, struct libvirt_domain *ret,
 			   struct err *err)
 {
-	int r = look_up(machine, uuid, writes, ret, err);
+	int r = libvirt_look_up(machine, uuid, writes, ret, err);
 
 	if (r == 0 && ret->it->api.virDomainIsActive(ret->handle) != 1)
 		r = err_set(err, ENOENT, uuid, "the VM does not run");
@@ -267,9 +232,9 @@ static int look_up_running(struct knob_machine *machine, const char *uuid, bool 
 }
 
 /* A call failed; perhaps because the VM has just ended. */
-static int fail_running(const struct domain *domain, const char *what, struct err *err)
+static int fail_running(const struct libvirt_domain *domain, const char *what, struct err *err)
 {
-	int r = fail(domain->it, what, err);
+	int r = libvirt_fail(domain->it, what, err);
 
 	return domain->it->api.virDomainIsActive(domain->handle) == 1
 		   ? r
@@ -278,9 +243,9 @@ static int fail_running(const struct domain *domain, const char *what, struct er
 
 int knob_libvirt_find(struct knob_machine *machine, const char *name, struct knob_domain *ret, struct err *err)
 {
-	CLEANUP(release) struct domain domain = {0};
+	CLEANUP(libvirt_release) struct libvirt_domain domain = {0};
 	char uuid[VIR_UUID_STRING_BUFLEN];
-	const struct api *api;
+	const struct libvirt_api *api;
 	int r = knob_libvirt_open(machine, err);
 
 	if (r < 0)
@@ -293,7 +258,7 @@ int knob_libvirt_find(struct knob_machine *machine, const char *name, struct kno
 	if (!domain.handle)
 		return err_set(err, ENOENT, name, "libvirt knows no such VM");
 	if (api->virDomainGetUUIDString(domain.handle, uuid) < 0)
-		return fail(domain.it, name, err);
+		return libvirt_fail(domain.it, name, err);
 	*ret = (struct knob_domain){
 	    .uuid = arena_strdup(machine->arena, uuid),
 	    .name = arena_strdup(machine->arena, api->virDomainGetName(domain.handle)),
@@ -307,10 +272,10 @@ int knob_libvirt_find(struct knob_machine *machine, const char *name, struct kno
 int knob_libvirt_xml(struct knob_machine *machine, const char *uuid, enum knob_libvirt_xml which, const char **ret,
 		     struct err *err)
 {
-	CLEANUP(release) struct domain domain = {0};
+	CLEANUP(libvirt_release) struct libvirt_domain domain = {0};
 	CLEANUP(base_free) char *xml = NULL;
 	bool declared = which != KNOB_LIBVIRT_RUNNING, whole = which == KNOB_LIBVIRT_WHOLE;
-	int r = declared ? look_up(machine, uuid, whole, &domain, err)
+	int r = declared ? libvirt_look_up(machine, uuid, whole, &domain, err)
 			 : look_up_running(machine, uuid, false, &domain, err);
 
 	if (r < 0)
@@ -321,25 +286,26 @@ int knob_libvirt_xml(struct knob_machine *machine, const char *uuid, enum knob_l
 	xml = domain.it->api.virDomainGetXMLDesc(domain.handle, (whole ? VIR_DOMAIN_XML_SECURE : 0) |
 								    (declared ? VIR_DOMAIN_XML_INACTIVE : 0));
 	if (!xml)
-		return fail(domain.it, uuid, err);
+		return libvirt_fail(domain.it, uuid, err);
 	*ret = arena_strdup(machine->arena, xml);
 	return 0;
 }
 
 struct defining {
-	const struct connection *it;
+	const struct libvirt_connection *it;
 	const char *xml;
 };
 
 static int define(void *data)
 {
 	const struct defining *defining = data;
-	struct domain domain = {defining->it, defining->it->api.virDomainDefineXMLFlags(
-						  defining->it->writer, defining->xml, VIR_DOMAIN_DEFINE_VALIDATE)};
+	struct libvirt_domain domain = {
+	    defining->it,
+	    defining->it->api.virDomainDefineXMLFlags(defining->it->writer, defining->xml, VIR_DOMAIN_DEFINE_VALIDATE)};
 
 	if (!domain.handle)
 		return -EPROTO;
-	release(&domain);
+	libvirt_release(&domain);
 	return 0;
 }
 
@@ -353,7 +319,7 @@ int knob_libvirt_define(struct knob_machine *machine, const char *uuid, const ch
 	defining.it = machine->libvirt;
 	/* The gate is not told the text: it holds passwords. */
 	r = sys_writer_call(machine->writer, "virDomainDefineXMLFlags", uuid, NULL, define, &defining);
-	return r == -EPROTO ? fail(defining.it, uuid, err)
+	return r == -EPROTO ? libvirt_fail(defining.it, uuid, err)
 	       : r < 0	    ? err_set(err, -r, uuid, "could not be defined: %s", sys_reason(-r))
 			    : 0;
 }
@@ -375,7 +341,7 @@ static int get_iothread_pin(struct knob_machine *machine, const char *uuid, int6
 			    struct err *err)
 {
 	CLEANUP(vm_free_pointer) struct vm *vm = NULL;
-	const struct connection *it = machine->libvirt;
+	const struct libvirt_connection *it = machine->libvirt;
 	const char *xml = NULL;
 	int r = knob_libvirt_xml(machine, uuid, KNOB_LIBVIRT_RUNNING, &xml, err);
 
@@ -397,7 +363,7 @@ static int get_iothread_pin(struct knob_machine *machine, const char *uuid, int6
 static int get_map(struct knob_machine *machine, const char *uuid, enum knob_libvirt_thread thread, int64_t index,
 		   struct cpuset *ret, struct err *err)
 {
-	CLEANUP(release) struct domain domain = {0};
+	CLEANUP(libvirt_release) struct libvirt_domain domain = {0};
 	int r = look_up_running(machine, uuid, false, &domain, err);
 	size_t size = r < 0 ? 1 : domain.it->map_size, count = thread == KNOB_LIBVIRT_VCPU ? (size_t)index + 1 : 1;
 	unsigned char *maps = arena_array(machine->arena, count, size);
@@ -431,7 +397,7 @@ int knob_libvirt_get_pin(struct knob_machine *machine, const char *uuid, enum kn
 }
 
 struct pinning {
-	const struct domain *domain;
+	const struct libvirt_domain *domain;
 	enum knob_libvirt_thread thread;
 	unsigned index;
 	unsigned char map[CPUSET_MAX / 8];
@@ -441,7 +407,7 @@ struct pinning {
 static int pin(void *data)
 {
 	struct pinning *it = data;
-	const struct api *api = &it->domain->it->api;
+	const struct libvirt_api *api = &it->domain->it->api;
 	virDomainPtr handle = it->domain->handle;
 	int r = -1;
 
@@ -462,7 +428,7 @@ int knob_libvirt_pin(struct knob_machine *machine, const char *uuid, enum knob_l
 	    [KNOB_LIBVIRT_EMULATOR] = "virDomainPinEmulator",
 	    [KNOB_LIBVIRT_IOTHREAD] = "virDomainPinIOThread",
 	};
-	CLEANUP(release) struct domain domain = {0};
+	CLEANUP(libvirt_release) struct libvirt_domain domain = {0};
 	struct pinning pinning = {.domain = &domain, .thread = thread, .index = (unsigned)index};
 	const char *list = cpuset_format(machine->arena, cpus);
 	int r = look_up_running(machine, uuid, true, &domain, err);
@@ -483,7 +449,7 @@ int knob_libvirt_pin(struct knob_machine *machine, const char *uuid, enum knob_l
 
 int knob_libvirt_get_nodes(struct knob_machine *machine, const char *uuid, struct cpuset *ret, struct err *err)
 {
-	CLEANUP(release) struct domain domain = {0};
+	CLEANUP(libvirt_release) struct libvirt_domain domain = {0};
 	int count = 0, r = look_up_running(machine, uuid, false, &domain, err);
 	virTypedParameterPtr parameters;
 	struct cpuset set = {0};
@@ -507,7 +473,7 @@ int knob_libvirt_get_nodes(struct knob_machine *machine, const char *uuid, struc
 }
 
 struct confining {
-	const struct domain *domain;
+	const struct libvirt_domain *domain;
 	virTypedParameter parameter;
 };
 
@@ -523,7 +489,7 @@ static int confine(void *data)
 
 int knob_libvirt_set_nodes(struct knob_machine *machine, const char *uuid, const struct cpuset *nodes, struct err *err)
 {
-	CLEANUP(release) struct domain domain = {0};
+	CLEANUP(libvirt_release) struct libvirt_domain domain = {0};
 	char *list = arena_strdup(machine->arena, cpuset_format(machine->arena, nodes));
 	struct confining confining = {&domain, {.field = VIR_DOMAIN_NUMA_NODESET, .type = VIR_TYPED_PARAM_STRING}};
 	int r = look_up_running(machine, uuid, true, &domain, err);
@@ -535,56 +501,4 @@ int knob_libvirt_set_nodes(struct knob_machine *machine, const char *uuid, const
 	return r == -EPROTO ? fail_running(&domain, uuid, err)
 	       : r < 0 ? err_set(err, -r, uuid, "its memory could not be moved to node %s: %s", list, sys_reason(-r))
 		       : 0;
-}
-
-/* ---- the agent in the guest ---- */
-
-static int load_agent(struct connection *it, struct err *err)
-{
-	void *library = it->virDomainQemuAgentCommand ? NULL : dlopen("libvirt-qemu.so.0", RTLD_NOW | RTLD_LOCAL);
-
-	if (library)
-		*(void **)&it->virDomainQemuAgentCommand = dlsym(library, "virDomainQemuAgentCommand");
-	return it->virDomainQemuAgentCommand ? 0 : err_set(err, ENOSYS, it->uri, "libvirt-qemu: %s", dlerror());
-}
-
-struct asking_agent {
-	const struct domain *domain;
-	const char *command;
-	char *reply;
-};
-
-static int ask_agent(void *data)
-{
-	enum { WAIT_S = 10 };
-	struct asking_agent *asking = data;
-
-	asking->reply =
-	    asking->domain->it->virDomainQemuAgentCommand(asking->domain->handle, asking->command, WAIT_S, 0);
-	return asking->reply ? 0 : -EPROTO;
-}
-
-int knob_libvirt_agent(struct knob_machine *machine, const char *uuid, const char *change, const char *command,
-		       const char **ret_reply, struct err *err)
-{
-	CLEANUP(release) struct domain domain = {0};
-	struct asking_agent asking = {.domain = &domain, .command = command};
-	const char *name;
-	int r = look_up(machine, uuid, true, &domain, err);
-
-	if (r == 0)
-		r = load_agent(machine->libvirt, err);
-	if (r < 0)
-		return r;
-	name = domain.it->api.virDomainGetName(domain.handle);
-	if (domain.it->api.virDomainIsActive(domain.handle) != 1)
-		return err_set(err, EHOSTDOWN, name, "the VM is off: its guest is reached only while it runs");
-	r = change ? sys_writer_call(machine->writer, "virDomainQemuAgentCommand", uuid, change, ask_agent, &asking)
-		   : ask_agent(&asking);
-	if (r < 0)
-		return r == -EPROTO ? fail(domain.it, name, err)
-				    : err_set(err, -r, name, "its guest agent was not asked: %s", sys_reason(-r));
-	*ret_reply = arena_strdup(machine->arena, asking.reply);
-	free(asking.reply);
-	return 0;
 }

@@ -212,6 +212,8 @@ int bench_hook(struct bench *bench, const struct bench_command *hook, const char
 		return err_set(err, EINTR, what, "stopped");
 	if (outcome.exit_code == 0)
 		return 0;
+	if (outcome.lost)
+		return err_set(err, EPROTO, what, "this command was lost: %s", outcome.errors);
 	/* Of another machine its times come too. */
 	(void)bench_remote_take(bench->arena, &outcome, &(struct bench_remote){0}, NULL);
 	said = last_line(bench->arena, outcome.errors_size ? outcome.errors : outcome.output);
@@ -255,6 +257,8 @@ static const char *why_not(struct arena *arena, const struct bench_subject *subj
 
 	if (outcome->stopped)
 		return "stopped by the user";
+	if (outcome->lost)
+		return arena_printf(arena, "it was lost: %s", last_line(arena, outcome->errors));
 	if (outcome->timed_out)
 		return arena_printf(arena, "it did not end within %.3g s", (double)subject->command.timeout_ns / 1e9);
 	if (subject->exit_code == BENCH_ANY_EXIT || (!outcome->signal && outcome->exit_code == subject->exit_code))
@@ -322,11 +326,6 @@ static int enter(struct bench *bench, int configuration, struct err *err)
 	return r;
 }
 
-static bool is_remote(const struct bench_subject *subject)
-{
-	return subject->place && text_starts(subject->place, "ssh:");
-}
-
 /* The figures of the machine that it ran on, instead of those of ssh. */
 static int take_remote(struct bench *bench, struct bench_outcome *outcome, struct err *err)
 {
@@ -350,14 +349,14 @@ static int run_once(struct bench *bench, int configuration, struct bench_outcome
 	const struct bench_reader *readers;
 	bool only_clocks;
 	struct bench_view before, after;
-	int64_t own_us, from_ns;
+	int64_t own_us, from_ns, to_ns;
 	const char *why;
 	double foreign;
 	struct err remote_err = {0};
 	int r, remote_r = 0;
 
 	command.environment = with_offset(self, command.environment);
-	if ((readers_of(bench, subject, &readers) && !self->setup.read_from) || is_remote(subject))
+	if ((readers_of(bench, subject, &readers) && !self->setup.read_from) || bench_is_remote(subject->place))
 		command.output = BENCH_OUTPUT_CAPTURE;
 	/* Of short runs the machine is looked at now and then only: a look takes a part of such a run. */
 	only_clocks = bench_is_short(bench, configuration) && bench_now_ns() - self->looked_ns < LONGEST_BLIND_NS;
@@ -366,15 +365,21 @@ static int run_once(struct bench *bench, int configuration, struct bench_outcome
 	r = bench_spawn(&command, &bench->signals, outcome, err);
 	if (r < 0)
 		return r;
-	bench_energy_take(self->energy, from_ns, bench_energy_mark(self->energy), &bench->values);
+	to_ns = bench_energy_mark(self->energy);
 	bench_gate_look(self->gate, only_clocks, &after);
 	if (!only_clocks)
 		self->looked_ns = after.at_ns;
 	own_us = outcome->user_us + outcome->system_us;
 	take_standard(bench, outcome);
 	self->remote = (struct bench_remote){0};
-	if (is_remote(subject))
+	if (bench_is_remote(subject->place))
 		remote_r = take_remote(bench, outcome, &remote_err);
+	/* An agent is asked now and then whether it is done: its watts are those of the run alone. */
+	if (subject->command.guest && remote_r == 0 && self->remote.wall_s >= 0) {
+		from_ns = outcome->began_ns;
+		to_ns = MIN_OF(to_ns, from_ns + (int64_t)(self->remote.wall_s * 1e9));
+	}
+	bench_energy_take(self->energy, from_ns, to_ns, &bench->values);
 	foreign = bench_gate_foreign(&before, &after, own_us);
 	bench->values.values[4] = 100 * foreign;
 	if (!isnan(foreign) && !(bench->foreign > foreign))
@@ -384,6 +389,10 @@ static int run_once(struct bench *bench, int configuration, struct bench_outcome
 		why = arena_strdup(self->scratch, remote_err.what);
 	if (!why)
 		why = read_output(bench, subject, outcome);
+	if (why && self->remote.printed > BENCH_GUEST_OUTPUT && !outcome->timed_out && !outcome->stopped)
+		why = arena_printf(self->scratch,
+				   "%s (it printed %.1f MiB, of which a guest agent brings the first %d MiB)", why,
+				   (double)self->remote.printed / (1 << 20), BENCH_GUEST_OUTPUT >> 20);
 	if (!why)
 		why = bench_gate_judge(self->scratch, &before, &after, own_us, &self->setup.limits);
 	/* What a configuration has set is looked at after each of its runs, whatever the look costs. */

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench_guest.h"
 #include "sys.h"
 #include "text.h"
 
@@ -372,8 +373,11 @@ int bench_spawn(const struct bench_command *command, struct bench_signals *signa
 	struct child child = {.pidfd = -1, .out = -1, .errors = -1};
 	struct waiting waiting = {.child = &child, .signals = signals, .end_ns = INT64_MAX};
 	struct bench_outcome outcome = {0};
-	int r = start(command, &child, &outcome.began_ns);
+	int r;
 
+	if (command->guest)
+		return bench_guest_spawn(command, signals, ret, err);
+	r = start(command, &child, &outcome.began_ns);
 	if (r < 0) {
 		if (command->cwd && access(command->cwd, X_OK) < 0)
 			return err_set(err, errno, command->cwd, "the command cannot be run in this directory: %s",

@@ -13,6 +13,8 @@
 #include "arena.h"
 #include "err.h"
 
+struct bench_guest;
+
 enum bench_output {
 	BENCH_OUTPUT_NONE,    /* to /dev/null */
 	BENCH_OUTPUT_SHOWN,   /* to hvtune's own, standard output to standard error */
@@ -29,6 +31,8 @@ struct bench_command {
 	int64_t timeout_ns;		/* 0: none. The group gets SIGTERM, and SIGKILL two seconds later */
 	enum bench_output output;
 	const char *input; /* a file for standard input; NULL: /dev/null */
+	/* The VM whose agent runs it, argv being of bench_guest_argv(); NULL: it runs here. See bench_guest.h. */
+	const struct bench_guest *guest;
 };
 
 struct bench_outcome {
@@ -39,6 +43,7 @@ struct bench_outcome {
 	int signal;	  /* 0: it ended by itself */
 	bool timed_out;
 	bool stopped;	       /* because of a signal to hvtune */
+	bool lost;	       /* of a guest: what came of it is not known; `errors` says why */
 	char *output, *errors; /* BENCH_OUTPUT_CAPTURE: with a NUL behind; freed by bench_outcome_clear() */
 	size_t output_size, errors_size;
 };

@@ -208,7 +208,7 @@ static json_t *method_json(const struct bench_rule *rule)
 			 "most", (int)rule->most, "warmup", (int)rule->warmup, "time_s", (double)rule->time_ns / 1e9);
 }
 
-/* The command as it was given, and where: what ssh gets is for no reader. */
+/* The command as it was given, and where: what ssh or an agent gets is for no reader. */
 static const char *remote_name(const struct cli *cli, const struct measure *measure)
 {
 	const char **words = ARENA_ARRAY(measure->arena, (size_t)cli->argument_count + 1, const char *);
@@ -216,7 +216,7 @@ static const char *remote_name(const struct cli *cli, const struct measure *meas
 	for (int i = 0; i < cli->argument_count; i++)
 		words[i] = cli->arguments[i];
 	return arena_printf(measure->arena, "%s, on %s", bench_words_text(measure->arena, words),
-			    measure->place + strlen("ssh:"));
+			    measure_place_name(measure));
 }
 
 int cmd_run(struct cli *cli)

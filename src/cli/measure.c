@@ -48,6 +48,16 @@ static int usage_of(const struct err *err)
 	return err->code == -EINVAL || err->code == -ENOTSUP ? EXIT_USAGE : EXIT_COULD_NOT;
 }
 
+const char *measure_place_name(const struct measure *measure)
+{
+	return strchr(measure->place, ':') + 1;
+}
+
+static bool is_in_vm(const struct measure *measure)
+{
+	return measure->place && text_starts(measure->place, "vm:");
+}
+
 /* On another machine the program is looked for there. */
 static void put_remote(const struct cli *cli, struct measure *measure, struct bench_command *command)
 {
@@ -58,19 +68,28 @@ static void put_remote(const struct cli *cli, struct measure *measure, struct be
 
 	while ((given = cli_next(cli, OPTION_ENV, &at)))
 		environment[count++] = given;
-	command->argv = bench_remote_argv(measure->arena, measure->place + strlen("ssh:"), command->argv,
-					  measure->remote_cwd, environment);
+	if (is_in_vm(measure)) {
+		command->argv = bench_guest_argv(measure->arena, command->argv, measure->remote_cwd, environment);
+		command->guest = &measure->guest;
+	} else {
+		command->argv = bench_remote_argv(measure->arena, measure_place_name(measure), command->argv,
+						  measure->remote_cwd, environment);
+	}
 	command->environment = NULL;
 }
 
 static int find_program(const struct cli *cli, struct measure *measure, struct bench_command *command)
 {
 	struct err err = {0};
+	int r = 0;
 
-	if (measure->place)
+	if (is_in_vm(measure) && !cli_given(cli, OPTION_SHELL))
+		r = bench_guest_find_program(&measure->guest, command->argv[0], &err);
+	if (r == 0 && measure->place)
 		put_remote(cli, measure, command);
-
-	return bench_find_program(measure->arena, command->argv[0], &command->program, &err) < 0 ? cli_fail(&err) : 0;
+	if (r == 0 && !command->guest)
+		r = bench_find_program(measure->arena, command->argv[0], &command->program, &err);
+	return r < 0 ? cli_fail(&err) : 0;
 }
 
 int measure_text_command(const struct cli *cli, struct measure *measure, const char *text, struct bench_command *ret)
@@ -182,8 +201,8 @@ static int read_command(const struct cli *cli, struct measure *measure)
 	measure->command.timeout_ns = (int64_t)(timeout_s * 1e9);
 	measure->command.cwd = cli->values[OPTION_CWD];
 	measure->place = cli->values[OPTION_ON];
-	if (measure->place && (!text_starts(measure->place, "ssh:") || !measure->place[strlen("ssh:")]))
-		return cli_usage(cli, "--on takes ssh:HOST, but got \"%s\"", measure->place);
+	if (measure->place && (!bench_is_remote(measure->place) || !*measure_place_name(measure)))
+		return cli_usage(cli, "--on takes ssh:HOST or vm:NAME, but got \"%s\"", measure->place);
 	if (measure->place) {
 		measure->remote_cwd = measure->command.cwd;
 		measure->command.cwd = NULL;
@@ -214,6 +233,21 @@ static int read_command(const struct cli *cli, struct measure *measure)
 
 /* ---- opening ---- */
 
+/* Settings are watched through it, without which can be measured too; a VM is only reached through it. */
+static int open_machine(struct measure *measure)
+{
+	struct err err = {0};
+	int r = knob_machine_open("/", NULL, &measure->machine, &err);
+
+	if (r < 0)
+		measure->machine = (struct knob_machine){0};
+	if (!is_in_vm(measure))
+		return 0;
+	if (r == 0)
+		r = bench_guest_open(&measure->machine, measure_place_name(measure), &measure->guest, &err);
+	return r < 0 ? cli_fail(&err) : 0;
+}
+
 int measure_open(const struct cli *cli, struct measure *ret)
 {
 	struct err err = {0};
@@ -221,6 +255,8 @@ int measure_open(const struct cli *cli, struct measure *ret)
 
 	*ret = (struct measure){.arena = arena_new(), .progress = progress_start()};
 	r = read_command(cli, ret);
+	if (r == 0)
+		r = open_machine(ret);
 	if (r == 0)
 		r = read_hooks(cli, ret);
 	if (r == 0)
@@ -236,9 +272,6 @@ int measure_open(const struct cli *cli, struct measure *ret)
 
 	if (host_open(NULL, &ret->host, &err) < 0 || meter_set_open(ret->host->sys, &meters, &ret->meters, &err) < 0)
 		return cli_fail(&err);
-	/* Without it settings are not watched; that is no reason not to measure. */
-	if (knob_machine_open("/", NULL, &ret->machine, NULL) < 0)
-		ret->machine = (struct knob_machine){0};
 	return 0;
 }
 

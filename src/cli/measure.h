@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "bench.h"
+#include "bench_guest.h"
 #include "cli.h"
 #include "progress.h"
 
@@ -30,6 +31,7 @@ struct measure {
 	struct bench_command setup, prepare, conclude, cleanup; /* argv NULL: not given */
 	int exit_code;
 	const char *place, *remote_cwd; /* --on: where commands and hooks run; NULL: here */
+	struct bench_guest guest;	/* of vm:NAME */
 	struct bench_reader *readers;
 	size_t reader_count;
 	const char *const *watch; /* see bench_setup */
@@ -40,6 +42,9 @@ struct measure {
 /* A number that an option gives, from `least` to `most`; `usual` when it is not given. 0, or EXIT_USAGE after a line.
  */
 int measure_number(const struct cli *cli, enum cli_option_id id, double least, double most, double usual, double *ret);
+
+/* The place of --on without its scheme: "web1" of "vm:web1". */
+const char *measure_place_name(const struct measure *measure);
 
 /*
  * Read the options, open this machine, its meters and the store. 0, or an exit code after a line. measure_close() in

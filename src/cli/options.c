@@ -83,7 +83,8 @@ const struct cli_option cli_options[] = {
     {OPTION_STORE, "store", 0, "WHERE",
      "take results from this file or postgresql:// address instead of the usual place"},
     {OPTION_ON, "on", 0, "WHERE",
-     "run commands and hooks on another machine or in a VM: ssh:HOST; its clock measures, no password is asked for"},
+     "run commands and hooks on another machine (ssh:HOST, no password is asked for) or in a VM of libvirt (vm:NAME, "
+     "through its guest agent); its clock measures"},
     {OPTION_SETUP, "setup", 0, "COMMAND", "run COMMAND once before all runs"},
     {OPTION_PREPARE, "prepare", 0, "COMMAND", "run COMMAND before each run, not timed"},
     {OPTION_CONCLUDE, "conclude", 0, "COMMAND", "run COMMAND after each run, not timed"},

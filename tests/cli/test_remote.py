@@ -72,7 +72,7 @@ class Remote(Measuring):
         done = hvtune("run", "--on", "ssh:here", "--setup", "sh -c 'echo no >&2; exit 2'", "--", "true", env=self.env)
         self.assert_code(done, 3)
         self.assertEqual(done.err, "hvtune: --setup: this command failed with exit code 2: no\n")
-        for where in ("here", "ssh:", "vm:web1"):
+        for where in ("here", "ssh:", "vm:", "vmx:web1"):
             done = hvtune("run", "--on", where, "--", "true", env=self.env)
             self.assert_code(done, 2)
             self.assertIn("ssh:HOST", done.err)

@@ -32,9 +32,9 @@ _hvtune() {
     meters) options="--window --meters --host --json --help" ;;
     top) options="--refresh --cpus --batch --prometheus --times --host --connect --help" ;;
     report) options="--format --output --store --json --help" ;;
-    study) options="--yes --accept-risk --max-load --store --no-store --host --json --help" ;;
+    study) options="--yes --accept-risk --max-load --meters --store --no-store --host --json --help" ;;
     tune)
-        options="--minutes --apply --yes --accept-risk --cwd --max-load --store --no-store --json --help"
+        options="--minutes --apply --yes --accept-risk --cwd --max-load --meters --store --no-store --json --help"
         ;;
     workloads) options="--yes --dry-run --json --help" ;;
     idle)

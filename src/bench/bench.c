@@ -64,6 +64,13 @@ static double own_cpu_s(void)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
+static const char *look_at_safety(void *data)
+{
+	struct bench *bench = data;
+
+	return bench_energy_over(bench->self->energy, &bench->self->setup.safety, bench->arena);
+}
+
 int bench_open(const struct bench_setup *setup, struct bench **ret, struct err *err)
 {
 	struct arena *arena = arena_new();
@@ -90,6 +97,10 @@ int bench_open(const struct bench_setup *setup, struct bench **ret, struct err *
 	self->began_cpu_s = own_cpu_s();
 	if (r == 0)
 		r = bench_energy_open(setup->meters, arena, &self->energy, &bench->energy, err);
+	if (r == 0 && self->energy && (setup->safety.temperature_c > 0 || setup->safety.power_w > 0)) {
+		bench->signals.look = look_at_safety;
+		bench->signals.data = bench;
+	}
 	if (r == 0 && setup->store)
 		r = bench_energy_store(self->energy, setup->store, bench->session, err);
 	if (r < 0) {
@@ -384,7 +395,9 @@ static int run_once(struct bench *bench, int configuration, struct bench_outcome
 	bench->values.values[4] = 100 * foreign;
 	if (!isnan(foreign) && !(bench->foreign > foreign))
 		bench->foreign = foreign;
-	why = why_not(self->scratch, subject, outcome);
+	why = outcome->stopped ? bench->signals.over : NULL;
+	if (!why)
+		why = why_not(self->scratch, subject, outcome);
 	if (!why && remote_r < 0)
 		why = arena_strdup(self->scratch, remote_err.what);
 	if (!why)
@@ -430,6 +443,8 @@ int bench_measure(struct bench *bench, int configuration, const char *purpose, i
 	bench_values_clear(&bench->values);
 	if (bench_signals_came(&bench->signals))
 		return err_set(err, EINTR, NULL, "stopped");
+	if (bench_signals_over(&bench->signals))
+		return err_set(err, EINTR, NULL, "%s", bench->signals.over);
 	r = enter(bench, configuration, err);
 	self->row_began_us = now_us();
 	if (r == 0 && begun)
@@ -453,7 +468,7 @@ int bench_measure(struct bench *bench, int configuration, const char *purpose, i
 		return stored;
 	}
 	if (r == 0 && outcome.stopped)
-		return err_set(err, EINTR, NULL, "stopped");
+		return err_set(err, EINTR, NULL, "%s", bench->signals.over ? bench->signals.over : "stopped");
 	if (r == 0 && subject->conclude)
 		r = bench_hook(bench, subject->conclude, "--conclude", err);
 	return r;

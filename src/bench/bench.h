@@ -38,6 +38,13 @@ struct bench_subject {
 
 enum { BENCH_ANY_EXIT = -1 };
 
+/* What the machine must not exceed while runs are made; 0: no limit. */
+struct bench_safety {
+	double temperature_c; /* of the hottest sensor */
+	double power_w;	      /* of `boundary`, over some seconds */
+	enum meter_boundary boundary;
+};
+
 struct bench_setup {
 	struct store *store;	      /* NULL: nothing is kept */
 	struct store_session session; /* as it is to be kept; kind and command are enough */
@@ -49,6 +56,7 @@ struct bench_setup {
 	size_t reader_count;
 	const char *read_from; /* a file that readers read instead of the output, after each run; NULL */
 	struct bench_limits limits;
+	struct bench_safety safety;
 	bool random_offset; /* give each run an environment of another size, so that no layout of the stack is lucky */
 };
 
@@ -99,9 +107,10 @@ int bench_block(struct bench *bench, const char *purpose, const int *order, size
 		struct err *err);
 
 /*
- * One run. 0 also when it is void: see (*ret)->valid. -EINTR: stopped by a signal (that run is in the store as
- * invalid); other errors: it could not be started, a hook or enter() failed, or the store cannot be written. *ret lives
- * as long as the session, until the next run.
+ * One run. 0 also when it is void: see (*ret)->valid. -EINTR: stopped by a signal, or because the machine exceeds what
+ * is allowed (bench->signals.over says how); that run is in the store as invalid. Other errors: it could not be
+ * started, a hook or enter() failed, or the store cannot be written. *ret lives as long as the session, until the next
+ * run.
  */
 int bench_measure(struct bench *bench, int configuration, const char *purpose, int64_t block,
 		  const struct bench_run **ret, struct err *err);

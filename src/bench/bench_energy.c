@@ -141,6 +141,55 @@ void bench_energy_take(const struct bench_energy *energy, int64_t from_ns, int64
 	take_temperature(energy, from_ns, to_ns, values);
 }
 
+/* The last value of a source; NAN: it gave none. */
+static double last_value(const struct bench_energy *energy, size_t source)
+{
+	const struct meter_sample *samples;
+	size_t count = meter_samples(energy->sampler, source, &samples, NULL);
+
+	return count && samples[count - 1].state == METER_VALUE ? samples[count - 1].value : (double)NAN;
+}
+
+static const char *hot(const struct bench_energy *energy, double limit_c, struct arena *arena)
+{
+	for (size_t i = 0; i < meter_source_count(energy->set); i++) {
+		const struct meter_source *source = meter_source_at(energy->set, i);
+
+		if (is_usable(source) && source->quantity == METER_TEMPERATURE && last_value(energy, i) > limit_c)
+			return arena_printf(arena, "%s is at %.0f C, above the limit of %.0f C", source->name,
+					    last_value(energy, i), limit_c);
+	}
+	return NULL;
+}
+
+/* A window that each source of the boundary has been read twice in, and that has ended for all of them. */
+static const char *strong(const struct bench_energy *energy, const struct bench_safety *safety, struct arena *arena)
+{
+	const char *name = meter_boundary_name(safety->boundary);
+	struct meter_result result;
+	double period_s = 1;
+	int64_t to_ns;
+
+	for (size_t i = 0; i < meter_source_count(energy->set); i++) {
+		const struct meter_source *source = meter_source_at(energy->set, i);
+
+		if (source->chosen && source->boundary == safety->boundary)
+			period_s = MAX_OF(period_s, source->period_s);
+	}
+	to_ns = meter_now_ns() - (int64_t)(period_s * 1e9);
+	meter_total(energy->sampler, safety->boundary, to_ns - (int64_t)(2e9 * period_s), to_ns, &result);
+	if (result.state != METER_VALUE || !(result.mean > safety->power_w))
+		return NULL;
+	return arena_printf(arena, "%s power is %.0f W, above the limit of %.0f W", name, result.mean, safety->power_w);
+}
+
+const char *bench_energy_over(const struct bench_energy *energy, const struct bench_safety *safety, struct arena *arena)
+{
+	const char *why = safety->temperature_c > 0 ? hot(energy, safety->temperature_c, arena) : NULL;
+
+	return why || safety->power_w <= 0 ? why : strong(energy, safety, arena);
+}
+
 int bench_energy_keep(struct bench_energy *energy, struct store *store, int64_t session, int64_t began_ns, int64_t run,
 		      struct err *err)
 {

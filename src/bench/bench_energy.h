@@ -6,6 +6,7 @@
 #ifndef HVTUNE_BENCH_ENERGY_H
 #define HVTUNE_BENCH_ENERGY_H
 
+#include "bench.h"
 #include "bench_metric.h"
 #include "meter_sampler.h"
 #include "store.h"
@@ -34,6 +35,13 @@ int64_t bench_energy_mark(struct bench_energy *energy);
  * what a source cannot tell within a tenth is left out.
  */
 void bench_energy_take(const struct bench_energy *energy, int64_t from_ns, int64_t to_ns, struct bench_values *values);
+
+/*
+ * Does the machine exceed what is allowed, by the last samples? How, in the arena, or NULL. A source that says nothing
+ * now is no reason.
+ */
+const char *bench_energy_over(const struct bench_energy *energy, const struct bench_safety *safety,
+			      struct arena *arena);
 
 /* The samples since the last call, as those of a run, into the store. `began_ns` is the begin of the session. */
 int bench_energy_keep(struct bench_energy *energy, struct store *store, int64_t session, int64_t began_ns, int64_t run,

@@ -21,7 +21,7 @@
 
 extern char **environ;
 
-enum { GRACE_MS = 2000, CHUNK = 64 << 10 };
+enum { GRACE_MS = 2000, CHUNK = 64 << 10, LOOK_NS = 1000000000 };
 
 int64_t bench_now_ns(void)
 {
@@ -60,6 +60,9 @@ void bench_signals_hold(struct bench_signals *signals)
 	memcpy(signals->before, &before, sizeof(before));
 	signals->fd = signalfd(-1, &held, SFD_NONBLOCK | SFD_CLOEXEC);
 	signals->stopped = false;
+	signals->look = NULL;
+	signals->over = NULL;
+	signals->looked_ns = 0;
 }
 
 bool bench_signals_came(struct bench_signals *signals)
@@ -69,6 +72,17 @@ bool bench_signals_came(struct bench_signals *signals)
 	while (signals->fd >= 0 && read(signals->fd, &info, sizeof(info)) == (ssize_t)sizeof(info))
 		signals->stopped = true;
 	return signals->stopped;
+}
+
+const char *bench_signals_over(struct bench_signals *signals)
+{
+	int64_t now_ns = bench_now_ns();
+
+	if (!signals->look || signals->over || now_ns - signals->looked_ns < LOOK_NS)
+		return signals->over;
+	signals->looked_ns = now_ns;
+	signals->over = signals->look(signals->data);
+	return signals->over;
 }
 
 bool bench_signals_wait(struct bench_signals *signals, int64_t wait_ns)
@@ -317,6 +331,8 @@ static void wait_for_end(struct waiting *waiting, struct bench_outcome *ret)
 		int64_t left_ns = child->pidfd < 0 ? 1000000 : INT64_MAX;
 		struct timespec left;
 
+		if (waiting->signals && waiting->signals->look)
+			left_ns = MIN_OF(left_ns, (int64_t)LOOK_NS);
 		if (waiting->end_ns != INT64_MAX)
 			left_ns = MIN_OF(left_ns, MAX_OF(waiting->end_ns - bench_now_ns(), (int64_t)0));
 		left = (struct timespec){left_ns / 1000000000, left_ns % 1000000000};
@@ -331,7 +347,8 @@ static void wait_for_end(struct waiting *waiting, struct bench_outcome *ret)
 			(void)close(child->errors);
 			child->errors = -1;
 		}
-		if (waiting->signals && bench_signals_came(waiting->signals) && !ret->stopped) {
+		if (waiting->signals && !ret->stopped &&
+		    (bench_signals_came(waiting->signals) || bench_signals_over(waiting->signals))) {
 			ret->stopped = true;
 			waiting->asked = false;
 			end_group(waiting, ret);

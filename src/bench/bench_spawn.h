@@ -55,12 +55,22 @@ struct bench_signals {
 	int fd;		  /* signalfd(2), -1: none */
 	bool stopped;	  /* one has come */
 	char before[128]; /* the mask before, a sigset_t */
+	/*
+	 * What else ends a run as a signal does: asked at most once a second, why or NULL (a machine that is too hot).
+	 * `look` NULL: nothing does. `over` keeps the first answer.
+	 */
+	const char *(*look)(void *data);
+	void *data;
+	const char *over;
+	int64_t looked_ns;
 };
 
 void bench_signals_hold(struct bench_signals *signals);
 void bench_signals_release(struct bench_signals *signals);
 /* Has one come? */
 bool bench_signals_came(struct bench_signals *signals);
+/* Is there a reason of `look`'s to end what runs? */
+const char *bench_signals_over(struct bench_signals *signals);
 /* Wait so long, or until one comes: true then. */
 bool bench_signals_wait(struct bench_signals *signals, int64_t wait_ns);
 

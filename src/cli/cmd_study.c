@@ -7,6 +7,7 @@
 #include "report.h"
 #include "report_study.h"
 #include "study_cli.h"
+#include "study_meter.h"
 #include "study_new.h"
 #include "study_suit.h"
 #include "text.h"
@@ -33,6 +34,7 @@ int study_cli_read(struct arena *arena, const char *path, const char **ret_text,
 static int check(struct cli *cli)
 {
 	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
+	CLEANUP(meter_set_close_pointer) struct meter_set *meters = NULL;
 	struct study_checked checked;
 	struct study_left_out left_out;
 	struct study_matrix matrix;
@@ -52,6 +54,10 @@ static int check(struct cli *cli)
 		return cli_fail(&err);
 	study_matrix_make(machine.arena, study, &matrix);
 	study_check(&machine, &matrix, &checked);
+	if (meter_set_open(machine.sys, &(struct meter_setup){.only_look = !sys_is_live(machine.sys)}, &meters, &err) <
+	    0)
+		return cli_fail(&err);
+	study_meter_check(machine.arena, study, meters, &checked);
 	if (cli_given(cli, OPTION_JSON)) {
 		json_t *json = report_json_start("study check", NULL);
 

@@ -152,12 +152,13 @@ static const enum cli_option_id knobs_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id confirm_options[] = {OPTION_WAIT, OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id undo_options[] = {OPTION_EVERY, OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id hold_options[] = {0};
-static const enum cli_option_id study_options[] = {OPTION_YES,	    OPTION_ACCEPT_RISK, OPTION_MAX_LOAD, OPTION_STORE,
-						   OPTION_NO_STORE, OPTION_ROOT,	OPTION_JSON,	 0};
+static const enum cli_option_id study_options[] = {OPTION_YES,	  OPTION_ACCEPT_RISK, OPTION_MAX_LOAD,
+						   OPTION_METERS, OPTION_STORE,	      OPTION_NO_STORE,
+						   OPTION_ROOT,	  OPTION_JSON,	      0};
 static const enum cli_option_id workloads_options[] = {OPTION_YES, OPTION_DRY_RUN, OPTION_JSON, 0};
 static const enum cli_option_id tune_options[] = {
-    OPTION_MINUTES,  OPTION_TUNE_APPLY, OPTION_YES,	 OPTION_ACCEPT_RISK, OPTION_CWD,
-    OPTION_MAX_LOAD, OPTION_STORE,	OPTION_NO_STORE, OPTION_JSON,	     0};
+    OPTION_MINUTES, OPTION_TUNE_APPLY, OPTION_YES,	OPTION_ACCEPT_RISK, OPTION_CWD, OPTION_MAX_LOAD,
+    OPTION_METERS,  OPTION_STORE,      OPTION_NO_STORE, OPTION_JSON,	    0};
 static const enum cli_option_id status_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 
 static const enum cli_option_id report_options[] = {OPTION_REPORT_FORMAT, OPTION_REPORT_OUTPUT, OPTION_STORE,

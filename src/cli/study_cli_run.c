@@ -8,6 +8,7 @@
 #include "report.h"
 #include "report_study.h"
 #include "study_cli.h"
+#include "study_meter.h"
 #include "study_suit.h"
 #include "text.h"
 
@@ -87,6 +88,7 @@ static int look(const struct cli *cli, struct measure *measure, const struct stu
 	if (sets_knobs(matrix->study) && geteuid() != 0)
 		return cli_usage(cli, "this study changes settings of the host: run it as root");
 	study_check(&measure->machine, matrix, &checked);
+	study_meter_check(measure->arena, matrix->study, measure->meters, &checked);
 	if (!cli_given(cli, OPTION_JSON) || !checked.possible)
 		report_study_check(&cli->out, measure->arena, matrix, &checked);
 	if (!checked.possible)

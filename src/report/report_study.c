@@ -14,6 +14,8 @@ static const struct {
     [STUDY_LEVEL_LATER] = {"not known yet", TERM_YELLOW},
     [STUDY_WORKLOAD] = {"no workload", TERM_RED},
     [STUDY_NOT_YET] = {"not yet", TERM_RED},
+    [STUDY_NO_METER] = {"no meter", TERM_RED},
+    [STUDY_NO_DESIGN] = {"no design", TERM_RED},
     [STUDY_RISK] = {"risk", TERM_YELLOW},
 };
 
@@ -152,7 +154,8 @@ void report_study_check_json(json_t *json, const struct study_matrix *matrix, co
 {
 	static const char *const words[] = {
 	    [STUDY_LEVEL_REFUSED] = "level", [STUDY_PAIR_REFUSED] = "pair", [STUDY_LEVEL_LATER] = "level-after-boot",
-	    [STUDY_WORKLOAD] = "workload",   [STUDY_NOT_YET] = "not-yet",   [STUDY_RISK] = "risk"};
+	    [STUDY_WORKLOAD] = "workload",   [STUDY_NOT_YET] = "not-yet",   [STUDY_NO_METER] = "no-meter",
+	    [STUDY_NO_DESIGN] = "no-design", [STUDY_RISK] = "risk"};
 	const struct study *study = matrix->study;
 	struct study_switches switches;
 	json_t *factors = json_array(), *workloads = json_array(), *problems = json_array(), *costs = json_object();

@@ -11,33 +11,48 @@ struct checking {
 	struct knob_machine *machine;
 	const struct study *study;
 	struct study_checked *result;
-	size_t room;
 };
 
 bool study_problem_blocks(enum study_problem_kind kind)
 {
-	return kind == STUDY_LEVEL_REFUSED || kind == STUDY_PAIR_REFUSED || kind == STUDY_WORKLOAD ||
-	       kind == STUDY_NOT_YET;
+	return kind != STUDY_LEVEL_LATER && kind != STUDY_RISK;
+}
+
+void study_problem_add(struct arena *arena, struct study_checked *checked, enum study_problem_kind kind, unsigned line,
+		       const char *what, const char *why)
+{
+	if (checked->count == checked->room) {
+		size_t room = MAX_OF(2 * checked->room, 16U);
+		struct study_problem *problems = ARENA_ARRAY(arena, room, struct study_problem);
+
+		if (checked->count)
+			memcpy(problems, checked->problems, checked->count * sizeof(*problems));
+		checked->problems = problems;
+		checked->room = room;
+	}
+	checked->problems[checked->count++] =
+	    (struct study_problem){.kind = kind, .line = line, .what = what, .why = why};
+	if (study_problem_blocks(kind))
+		checked->possible = false;
+}
+
+static int by_line(const void *a, const void *b)
+{
+	const struct study_problem *x = a, *y = b;
+
+	return x->line < y->line ? -1 : x->line > y->line;
+}
+
+void study_problems_sort(struct study_checked *checked)
+{
+	if (checked->count)
+		qsort(checked->problems, checked->count, sizeof(*checked->problems), by_line);
 }
 
 static void add_problem(struct checking *checking, enum study_problem_kind kind, unsigned line, const char *what,
 			const char *why)
 {
-	struct study_checked *result = checking->result;
-
-	if (result->count == checking->room) {
-		size_t room = checking->room ? 2 * checking->room : 16;
-		struct study_problem *problems = ARENA_ARRAY(checking->machine->arena, room, struct study_problem);
-
-		if (result->count)
-			memcpy(problems, result->problems, result->count * sizeof(*problems));
-		result->problems = problems;
-		checking->room = room;
-	}
-	result->problems[result->count++] =
-	    (struct study_problem){.kind = kind, .line = line, .what = what, .why = why};
-	if (study_problem_blocks(kind))
-		result->possible = false;
+	study_problem_add(checking->machine->arena, checking->result, kind, line, what, why);
 }
 
 /* Plan the asks of one or two levels. `b` may be NULL. */
@@ -277,10 +292,6 @@ static void check_abilities(struct checking *checking)
 			add_problem(checking, STUDY_NOT_YET, study->workloads[i].line, study->workloads[i].name,
 				    arena_printf(arena, "it runs %s; only the host is measured so far",
 						 study->workloads[i].on ? "in a VM" : "over ssh"));
-	if (study->limits.temperature_c > 0 || study->limits.power_w > 0)
-		add_problem(checking, STUDY_NOT_YET,
-			    study->limits.power_line ? study->limits.power_line : study->limits.temperature_line,
-			    "limits", "heat and power are not watched so far");
 	if (study->notify.line)
 		add_problem(checking, STUDY_NOT_YET, study->notify.line, "notify", "nobody is told of anything so far");
 	for (size_t i = 0; i < study->objective_count; i++)
@@ -290,11 +301,21 @@ static void check_abilities(struct checking *checking)
 				    "idle watts and limits of watts are not sought so far; hvtune idle measures them");
 }
 
-static int by_line(const void *a, const void *b)
+/* What the engine would refuse when it begins. */
+static void check_design(struct checking *checking, const struct study_matrix *matrix)
 {
-	const struct study_problem *x = a, *y = b;
+	const struct study *study = checking->study;
+	struct arena *arena = checking->machine->arena;
 
-	return x->line < y->line ? -1 : x->line > y->line;
+	for (size_t f = 0; study->design == STUDY_ONE_BY_ONE && f < study->factor_count; f++)
+		if (study->factors[f].level_count != 2)
+			add_problem(checking, STUDY_NO_DESIGN, study->factors[f].line, study->factors[f].name,
+				    arena_printf(arena,
+						 "design one-by-one takes factors of two levels; this one has %zu",
+						 study->factors[f].level_count));
+	if (matrix->count < 2)
+		add_problem(checking, STUDY_NO_DESIGN, 1, study->name,
+			    "\"never\" leaves less than two configurations to compare");
 }
 
 void study_check(struct knob_machine *machine, const struct study_matrix *matrix, struct study_checked *ret)
@@ -308,8 +329,8 @@ void study_check(struct knob_machine *machine, const struct study_matrix *matrix
 	check_pairs(&checking, possible);
 	check_workloads(&checking);
 	check_abilities(&checking);
-	if (ret->count)
-		qsort(ret->problems, ret->count, sizeof(*ret->problems), by_line);
+	check_design(&checking, matrix);
+	study_problems_sort(ret);
 }
 
 void study_count_switches(const struct study_matrix *matrix, struct study_switches *ret)

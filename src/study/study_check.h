@@ -15,6 +15,8 @@ enum study_problem_kind {
 	STUDY_LEVEL_LATER,   /* it appears after the boot that another factor makes; cannot be said now */
 	STUDY_WORKLOAD,	     /* its program or directory is not there */
 	STUDY_NOT_YET,	     /* hvtune cannot do it by itself yet */
+	STUDY_NO_METER,	     /* it is to be measured or watched, and nothing here tells it */
+	STUDY_NO_DESIGN,     /* the design does not suit the factors */
 	STUDY_RISK,	     /* opens a security hole while it is in force; the study asks for consent */
 };
 
@@ -27,9 +29,14 @@ struct study_problem {
 
 struct study_checked {
 	struct study_problem *problems;
-	size_t count;
+	size_t count, room;
 	bool possible; /* no problem is in the way */
 };
+
+/* Add one; texts must live as long as it, the list lives in `arena`. Then sort them by line. */
+void study_problem_add(struct arena *arena, struct study_checked *checked, enum study_problem_kind kind, unsigned line,
+		       const char *what, const char *why);
+void study_problems_sort(struct study_checked *checked);
 
 /*
  * Look at every level, and every pair of levels of two factors, by planning it. The machine is only read. Problems in

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "study_meter.h"
 #include "study_run_internal.h"
 #include "text.h"
 
@@ -15,6 +16,7 @@ struct loading {
 	size_t boot_count, boot_room;
 	struct study_seen *seen;
 	size_t count, room;
+	const char *meter, *energy; /* what it is measured by, and the metric of that; NULL: not known yet */
 };
 
 static int boot_number(struct loading *loading, const char *id)
@@ -66,15 +68,20 @@ static double value_of(const struct store_whole *whole, const struct store_run *
 	return metric ? run->values[metric->id] : (double)NAN;
 }
 
-static double joules_of(const struct store_whole *whole, const struct store_run *run)
+/* What the study goes by, once the first session that has measured any energy says so. */
+static void find_meter(struct loading *loading, const struct store_whole *whole)
 {
-	for (size_t i = 0; i < STUDY_ENERGY_NAMES; i++) {
-		double joules = value_of(whole, run, study_energies[i]);
+	for (size_t m = 0; study_meters[m] && !loading->meter; m++) {
+		const char *name = study_meter_metric(loading->arena, study_meters[m]);
 
-		if (!isnan(joules))
-			return joules;
+		if (loading->matrix->study->meter && !text_equal(loading->matrix->study->meter, study_meters[m]))
+			continue;
+		for (size_t i = 0; i < whole->run_count && !loading->meter; i++)
+			if (!isnan(value_of(whole, &whole->runs[i], name))) {
+				loading->meter = study_meters[m];
+				loading->energy = name;
+			}
 	}
-	return (double)NAN;
 }
 
 static struct study_seen *next_seen(struct loading *loading)
@@ -115,7 +122,8 @@ static void take_block(struct loading *loading, const struct store_whole *whole,
 		seen->valid = seen->valid && text_equal(run->state, "valid");
 		if (seen->valid)
 			study_seen_add(seen, study, workloads[run->configuration], (double)run->took_ns / 1e9,
-				       value_of(whole, run, study_metric_name(workload)), joules_of(whole, run));
+				       value_of(whole, run, study_metric_name(workload)),
+				       loading->energy ? value_of(whole, run, loading->energy) : (double)NAN);
 	}
 	if (!seen)
 		return;
@@ -133,12 +141,13 @@ static void take_session(struct loading *loading, const struct store_whole *whol
 	for (size_t i = 0; i < whole->configuration_count; i++)
 		if (!find_subject(loading, whole->configurations[i].name, &configs[i], &workloads[i]))
 			configs[i] = -1;
+	find_meter(loading, whole);
 	for (size_t i = 0; i < whole->block_count; i++)
 		take_block(loading, whole, whole->blocks[i].id, configs, workloads);
 }
 
 int study_load(struct arena *arena, struct store *store, const struct study_matrix *matrix, const char *uid,
-	       struct study_seen **ret, size_t *ret_count, struct err *err)
+	       struct study_seen **ret, size_t *ret_count, const char **ret_meter, struct err *err)
 {
 	struct loading loading = {.arena = arena, .matrix = matrix};
 	struct store_summary *sessions;
@@ -167,5 +176,6 @@ int study_load(struct arena *arena, struct store *store, const struct study_matr
 		return err_set(err, ENOENT, uid, "there is no such study in %s", store_name(store));
 	*ret = loading.seen;
 	*ret_count = loading.count;
+	*ret_meter = loading.meter;
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
+#include "study_meter.h"
 #include "study_run_internal.h"
 #include "text.h"
 
@@ -37,6 +38,7 @@ struct running {
 	bool warm;	 /* a run was made since the last boot or restart */
 	size_t void_row; /* void runs of one configuration in a row */
 	const char *work;
+	const char *energy; /* the metric whose joules count; NULL: none */
 };
 
 const char *const study_purposes[] = {
@@ -253,7 +255,7 @@ static int look_once(struct running *running, int config, enum study_purpose pur
 		if (run->valid)
 			study_seen_add(&seen, study, (size_t)order[i], value_at(running->bench, run, BENCH_WALL),
 				       value_at(running->bench, run, study_metric_name(workload)),
-				       study_joules(running->bench, run));
+				       running->energy ? value_at(running->bench, run, running->energy) : (double)NAN);
 	}
 	if (r < 0)
 		return r;
@@ -263,20 +265,6 @@ static int look_once(struct running *running, int config, enum study_purpose pur
 	running->warm = true;
 	return 0;
 }
-
-/* Energy of the machine as far out as it is measured: the wall knows more than the sockets. */
-double study_joules(const struct bench *bench, const struct bench_run *run)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(study_energies); i++) {
-		double joules = value_at(bench, run, study_energies[i]);
-
-		if (!isnan(joules))
-			return joules;
-	}
-	return (double)NAN;
-}
-
-const char *const study_energies[STUDY_ENERGY_NAMES] = {"wall energy", "board energy", "package energy"};
 
 /* ---- the loop ---- */
 
@@ -402,6 +390,23 @@ static const char *const *knobs_of(struct arena *arena, const struct study *stud
 	return names;
 }
 
+/* Before anything is set: what the study was measured by is still there, and its limits can be watched. */
+static int check_meters(const struct running *running, const char *meter, const char *measured, struct err *err)
+{
+	const struct study *study = running->study;
+	const struct meter_set *meters = running->setup->meters;
+	const char *missing = NULL;
+
+	if (measured && !(meters && meter_has(meters, study_meter_boundary(measured))))
+		return err_set(err, ENODATA, study->file,
+			       "the study was measured by the meter of the %s, which is not readable now", measured);
+	if (study->limits.temperature_c > 0 && !study_meter_feels(meters))
+		missing = "temperature";
+	else if (study->limits.power_w > 0 && !meter)
+		missing = "power";
+	return missing ? err_set(err, ENODATA, study->file, "%s has a limit, and is not readable here", missing) : 0;
+}
+
 static int begin(struct running *running, struct err *err)
 {
 	const struct study_setup *setup = running->setup;
@@ -413,7 +418,10 @@ static int begin(struct running *running, struct err *err)
 				    .watch = knobs_of(running->arena, running->study),
 				    .meters = setup->meters,
 				    .limits = {.load = setup->load_limit},
+				    .safety = {.temperature_c = running->study->limits.temperature_c,
+					       .power_w = running->study->limits.power_w},
 				    .random_offset = true};
+	const char *meter = study_meter_choose(running->study, setup->meters), *measured = NULL;
 	int r = 0;
 
 	outcome->uid = setup->resume ? setup->resume : make_uid(running->arena);
@@ -424,7 +432,13 @@ static int begin(struct running *running, struct err *err)
 	bench.session.method = method_json(running);
 	if (setup->resume && setup->store)
 		r = study_load(running->arena, setup->store, setup->matrix, setup->resume, &outcome->seen,
-			       &outcome->count, err);
+			       &outcome->count, &measured, err);
+	if (r == 0)
+		r = check_meters(running, meter, measured, err);
+	meter = measured ? measured : meter;
+	running->energy = study_meter_metric(running->arena, meter);
+	if (meter)
+		bench.safety.boundary = study_meter_boundary(meter);
 	running->room = outcome->count;
 	for (size_t i = 0; i < outcome->count; i++) {
 		running->spent_before_s += outcome->seen[i].minutes * 60;
@@ -458,7 +472,8 @@ static int finish(struct running *running, int r, struct err *err)
 	study_work_clear(running->work);
 	if (r == -EINTR) {
 		outcome->state = "stopped";
-		outcome->why = "stopped by the user";
+		outcome->why = running->bench->signals.over ? arena_strdup(running->arena, running->bench->signals.over)
+							    : "stopped by the user";
 		r = 0;
 	} else {
 		outcome->state = r < 0 ? "failed" : "done";

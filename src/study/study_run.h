@@ -63,8 +63,11 @@ void study_outcome_clear(struct study_outcome *outcome);
  */
 int study_run(const struct study_setup *setup, struct study_outcome *ret, struct err *err);
 
-/* The runs of the study with that uid, of all its sessions; `ret_text` its file. In the arena. -ENOENT. */
+/*
+ * The runs of the study with that uid, of all its sessions. *ret_meter: what it was measured by (see study_meter.h);
+ * NULL: no energy was. In the arena. -ENOENT.
+ */
 int study_load(struct arena *arena, struct store *store, const struct study_matrix *matrix, const char *uid,
-	       struct study_seen **ret, size_t *ret_count, struct err *err);
+	       struct study_seen **ret, size_t *ret_count, const char **ret_meter, struct err *err);
 
 #endif

@@ -7,11 +7,6 @@
 
 extern const char *const study_purposes[]; /* by enum study_purpose */
 
-/* Names of the metrics that hold energy, the widest boundary first. */
-enum { STUDY_ENERGY_NAMES = 3 };
-extern const char *const study_energies[STUDY_ENERGY_NAMES];
-double study_joules(const struct bench *bench, const struct bench_run *run);
-
 /* The name of the configuration in the store that is a workload in a configuration of the study. */
 const char *study_subject_name(struct arena *arena, const struct study_matrix *matrix, size_t config, size_t workload);
 

@@ -242,3 +242,35 @@ class Run(Test):
         self.assert_code(done, 3)
         self.assertIn("host-boot", done.out)
         self.assert_as_before()
+
+    def test_a_limit_ends_it(self):
+        """What exceeds a limit ends the study, told with the figure, and everything is put back; it can be gone on with."""
+        watts = self.folder / "watts"
+        watts.write_text("200\n", encoding="ascii")
+        meters = self.folder / "meters.conf"
+        meters.write_text(f"[plug]\nkind = command\ncommand = cat {watts}\nperiod = 0.5\n", encoding="ascii")
+        self.path.write_text(RUN.format(folder=self.folder).replace("0.06", "20") + "limits: {power: 300 W}\nmeter: wall\n",
+                             encoding="utf-8")
+        process = subprocess.Popen([HVTUNE, "study", "run", self.path, "--yes", "--store", self.store, "--meters", meters],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(200):
+            if (self.folder / "nap").read_text(encoding="ascii") == "20\n":
+                break
+            time.sleep(0.05)
+        began = time.monotonic()
+        watts.write_text("450\n", encoding="ascii")
+        out, _ = process.communicate(timeout=60)
+        self.assertLess(time.monotonic() - began, 15)
+        self.assertEqual(process.returncode, 3, out)
+        self.assertIn("wall power is 450 W, above the limit of 300 W", " ".join(out.split()))
+        self.assertIn("all settings are as before", " ".join(out.split()))
+        self.assert_as_before()
+
+    def test_a_limit_that_nothing_can_watch(self):
+        meters = self.folder / "meters.conf"
+        meters.write_text("[plug]\nkind = command\ncommand = false\n", encoding="ascii")
+        self.path.write_text(RUN.format(folder=self.folder) + "limits: {power: 300 W}\nmeter: wall\n", encoding="utf-8")
+        done = self.run_study("--meters", meters)
+        self.assert_code(done, 3)
+        self.assertIn("limits: power: no meter of the wall is readable here", " ".join(done.out.split()))
+        self.assert_as_before()

@@ -18,6 +18,15 @@ static const struct scene {
 	} expected[MOST_EXPECTED]; /* ended by a NULL what */
 } scenes[] = {
     {"active", "  f: {knob: thp, levels: [always, never]}\n  g: {knob: swappiness, levels: [1, 60]}\n", true, {{0}}},
+    {"active",
+     "  f: {knob: thp, levels: [always, madvise, never]}\n  g: {knob: swappiness, levels: [1, 60]}\ndesign: "
+     "one-by-one\n",
+     false,
+     {{STUDY_NO_DESIGN, 4, "f"}}},
+    {"active",
+     "  f: {knob: thp, levels: [always, never]}\nnever: [{f: never}]\n",
+     false,
+     {{STUDY_NO_DESIGN, 1, "s"}}},
     /* What performance holds is told as a pair, and not with a "never". */
     {"active",
      "  gov: {knob: governor, levels: [powersave, performance]}\n  epp: {knob: epp, levels: [power, performance]}\n",

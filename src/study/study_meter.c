@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns which meter a study goes by. */
+#include "study_meter.h"
+
+#include <string.h>
+
+#include "text.h"
+
+const char *const study_meters[] = {"wall", "board", "package", NULL};
+
+enum meter_boundary study_meter_boundary(const char *name)
+{
+	for (enum meter_boundary boundary = 0; boundary < METER_BOUNDARIES; boundary++)
+		if (text_equal(meter_boundary_name(boundary), name))
+			return boundary;
+	return METER_BOUNDARIES;
+}
+
+const char *study_meter_choose(const struct study *study, const struct meter_set *meters)
+{
+	for (size_t i = 0; meters && study_meters[i]; i++)
+		if ((!study->meter || text_equal(study->meter, study_meters[i])) &&
+		    meter_has(meters, study_meter_boundary(study_meters[i])))
+			return study_meters[i];
+	return NULL;
+}
+
+const char *study_meter_metric(struct arena *arena, const char *name)
+{
+	return name ? arena_printf(arena, "%s energy", name) : NULL;
+}
+
+bool study_meter_feels(const struct meter_set *meters)
+{
+	for (size_t i = 0; meters && i < meter_source_count(meters); i++) {
+		const struct meter_source *source = meter_source_at(meters, i);
+
+		if (source->quantity == METER_TEMPERATURE && source->state == METER_VALUE)
+			return true;
+	}
+	return false;
+}
+
+void study_meter_check(struct arena *arena, const struct study *study, const struct meter_set *meters,
+		       struct study_checked *checked)
+{
+	const char *no_meter = study->meter ? arena_printf(arena,
+							   "no meter of the %s is readable here; hvtune meters tells "
+							   "what there is",
+							   study->meter)
+					    : "no energy or power is readable here; hvtune meters tells what it takes";
+	bool any = study_meter_choose(study, meters);
+
+	for (size_t i = 0; i < study->objective_count && !any; i++)
+		if (study->objectives[i].goal != STUDY_TIME)
+			study_problem_add(arena, checked, STUDY_NO_METER, study->objectives[i].line,
+					  study_goal_name(study->objectives[i].goal), no_meter);
+	if (study->limits.power_w > 0 && !any)
+		study_problem_add(arena, checked, STUDY_NO_METER, study->limits.power_line, "limits: power", no_meter);
+	if (study->limits.temperature_c > 0 && !study_meter_feels(meters))
+		study_problem_add(arena, checked, STUDY_NO_METER, study->limits.temperature_line, "limits: temperature",
+				  "no temperature is readable here, so it cannot be kept (modprobe k10temp)");
+	study_problems_sort(checked);
+}

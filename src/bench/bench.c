@@ -320,7 +320,7 @@ static const char *read_output(struct bench *bench, const struct bench_subject *
 	return NULL;
 }
 
-static int enter(struct bench *bench, int configuration, struct err *err)
+int bench_enter(struct bench *bench, int configuration, struct err *err)
 {
 	struct bench_private *self = bench->self;
 	const struct bench_subject *subject = &self->subjects[configuration];
@@ -332,6 +332,14 @@ static int enter(struct bench *bench, int configuration, struct err *err)
 	}
 	if (r == 0)
 		self->last = configuration;
+	return r;
+}
+
+static int enter(struct bench *bench, int configuration, struct err *err)
+{
+	const struct bench_subject *subject = &bench->self->subjects[configuration];
+	int r = bench_enter(bench, configuration, err);
+
 	if (r == 0 && subject->prepare)
 		r = bench_hook(bench, subject->prepare, "--prepare", err);
 	return r;

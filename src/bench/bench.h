@@ -107,6 +107,12 @@ int bench_block(struct bench *bench, const char *purpose, const int *order, size
 		struct err *err);
 
 /*
+ * Make the machine such as the configuration wants it, without a run; bench_measure() does it by itself. Nothing is
+ * done when the last run was of it. Errors of the configuration's enter().
+ */
+int bench_enter(struct bench *bench, int configuration, struct err *err);
+
+/*
  * One run. 0 also when it is void: see (*ret)->valid. -EINTR: stopped by a signal, or because the machine exceeds what
  * is allowed (bench->signals.over says how); that run is in the store as invalid. Other errors: it could not be
  * started, a hook or enter() failed, or the store cannot be written. *ret lives as long as the session, until the next

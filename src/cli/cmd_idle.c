@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "bench_idle.h"
 #include "measure.h"
 #include "report.h"
 #include "text.h"
@@ -15,57 +16,42 @@
 /* The window is measured in parts, so that its mean has an interval. */
 enum { PARTS = 10 };
 
-/* A machine whose CPUs are busier than that is not idle. */
-#define BUSY .02
-
 struct idle {
 	const struct cli *cli;
 	struct measure measure;
 	double settle_s, window_s;
+	struct bench_idle rule;
 };
 
-static int settle(struct idle *idle, struct err *err)
+static void tell(void *data, bool settles, double left_s)
 {
-	struct bench_signals *signals = &idle->measure.bench->signals;
-	int64_t end_ns = bench_now_ns() + (int64_t)(idle->settle_s * 1e9), left_ns;
+	struct idle *idle = data;
 
-	while ((left_ns = end_ns - bench_now_ns()) > 0) {
-		progress_show(&idle->measure.progress, "letting the machine settle, %.0f s left",
-			      (double)left_ns / 1e9);
-		if (bench_signals_wait(signals, MIN_OF(left_ns, (int64_t)500000000)))
-			return err_set(err, EINTR, NULL, "stopped");
-	}
-	return 0;
+	progress_show(&idle->measure.progress,
+		      settles ? "letting the machine settle, %.0f s left" : "measuring, %.0f s left", left_s);
 }
 
 static int watch(struct idle *idle, struct err *err)
 {
-	struct measure *measure = &idle->measure;
-	char seconds[32];
-	const char *const argv[] = {"sleep", seconds, NULL};
-	struct bench_subject subject = {.name = "idle", .command = {.argv = argv}};
-	int number = 0, r;
+	struct bench_idle_window window;
 
-	(void)snprintf(seconds, sizeof(seconds), "%.3f", idle->window_s / PARTS);
-	r = bench_find_program(measure->arena, argv[0], &subject.command.program, err);
-	if (r == 0)
-		r = bench_add(measure->bench, &subject, &number, err);
-	if (r == 0)
-		r = settle(idle, err);
-	for (int i = 0; i < PARTS && r == 0; i++) {
-		const struct bench_run *run;
-
-		progress_show(&measure->progress, "measuring, %.0f s left", idle->window_s / PARTS * (PARTS - i));
-		r = bench_measure(measure->bench, number, "idle", -1, &run, err);
-	}
-	return r;
+	idle->rule = (struct bench_idle){.subject = {.name = "idle"},
+					 .settle_s = idle->settle_s,
+					 .window_s = idle->window_s,
+					 .parts = PARTS,
+					 .tell = tell,
+					 .data = idle};
+	return bench_idle(idle->measure.bench, &idle->rule, -1, &window, err);
 }
 
 /* ---- the answer ---- */
 
 static size_t parts_of(const struct idle *idle, const struct bench_metric *metric, double **ret)
 {
-	return bench_series(idle->measure.bench, idle->measure.arena, 0, metric->name, "idle", ret);
+	/* What is too slow for the parts has measured all of the window at once. */
+	int number = idle->rule.whole ? idle->rule.whole - 1 : 0;
+
+	return bench_series(idle->measure.bench, idle->measure.arena, number, metric->name, "idle", ret);
 }
 
 /* What is told: powers, temperature, and how busy the CPUs were. */
@@ -79,7 +65,8 @@ static double busy_share(const struct idle *idle)
 {
 	const struct bench *bench = idle->measure.bench;
 	double *values;
-	size_t count = bench_series(bench, idle->measure.arena, 0, BENCH_FOREIGN, "idle", &values);
+	size_t count = bench_series(bench, idle->measure.arena, idle->rule.whole ? idle->rule.whole - 1 : 0,
+				    BENCH_FOREIGN, "idle", &values);
 
 	return count ? stat_mean(values, (int)count) / 100 : (double)NAN;
 }
@@ -135,7 +122,7 @@ static void print_answer(const struct term *term, const struct idle *idle)
 	if (!isnan(busy))
 		term_flow(term, 2, false,
 			  arena_printf(arena, "CPUs: %.1f %% busy%s", 100 * busy,
-				       busy > BUSY ? "; that is not idle, so the figures are of what ran" : ""));
+				       busy > BENCH_BUSY ? "; that is not idle, so the figures are of what ran" : ""));
 }
 
 static int finish(struct idle *idle, const struct err *err)

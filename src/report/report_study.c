@@ -15,6 +15,7 @@ static const struct {
     [STUDY_WORKLOAD] = {"no workload", TERM_RED},
     [STUDY_NOT_YET] = {"not yet", TERM_RED},
     [STUDY_NO_METER] = {"no meter", TERM_RED},
+    [STUDY_NO_IDLE] = {"no meter", TERM_YELLOW},
     [STUDY_NO_DESIGN] = {"no design", TERM_RED},
     [STUDY_RISK] = {"risk", TERM_YELLOW},
 };
@@ -153,9 +154,9 @@ void report_study_check(const struct term *term, struct arena *arena, const stru
 void report_study_check_json(json_t *json, const struct study_matrix *matrix, const struct study_checked *checked)
 {
 	static const char *const words[] = {
-	    [STUDY_LEVEL_REFUSED] = "level", [STUDY_PAIR_REFUSED] = "pair", [STUDY_LEVEL_LATER] = "level-after-boot",
-	    [STUDY_WORKLOAD] = "workload",   [STUDY_NOT_YET] = "not-yet",   [STUDY_NO_METER] = "no-meter",
-	    [STUDY_NO_DESIGN] = "no-design", [STUDY_RISK] = "risk"};
+	    [STUDY_LEVEL_REFUSED] = "level", [STUDY_PAIR_REFUSED] = "pair",   [STUDY_LEVEL_LATER] = "level-after-boot",
+	    [STUDY_WORKLOAD] = "workload",   [STUDY_NOT_YET] = "not-yet",     [STUDY_NO_METER] = "no-meter",
+	    [STUDY_NO_IDLE] = "no-idle",     [STUDY_NO_DESIGN] = "no-design", [STUDY_RISK] = "risk"};
 	const struct study *study = matrix->study;
 	struct study_switches switches;
 	json_t *factors = json_array(), *workloads = json_array(), *problems = json_array(), *costs = json_object();

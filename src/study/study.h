@@ -148,6 +148,8 @@ struct study {
 	bool leave_best;	/* the best, when it was confirmed, is set at the end; else all is put back */
 	bool confirm;		/* winner against baseline again on fresh data */
 	const char *const *vms; /* names of VMs that are restarted or measured, ended by NULL */
+	double idle_settle_s;	/* before an idle window: 120 */
+	double idle_window_s;	/* 30 */
 	uint64_t seed;		/* of all random order: told, so that a study can be repeated as it was */
 };
 

@@ -102,6 +102,15 @@ static void next_of_block(struct study_engine *engine, int block, int *configs, 
 		}
 }
 
+int study_whole_blocks(struct study_engine *engine, const int *configs, size_t config_count,
+		       const struct study_seen *seen, size_t count)
+{
+	int *runs = ARENA_ARRAY(engine->arena, engine->matrix->count, int);
+
+	count_runs(seen, count, runs);
+	return config_count ? whole_blocks(configs, config_count, runs) : 0;
+}
+
 /* logs[config * blocks + block] of the first `blocks` runs of each. */
 static double *block_logs(struct study_engine *engine, size_t target, const struct study_seen *seen, size_t count,
 			  int blocks)
@@ -118,54 +127,53 @@ static double *block_logs(struct study_engine *engine, size_t target, const stru
 	return logs;
 }
 
-static int lowest(const double *logs, size_t configs, int blocks)
+static int lowest(const double *logs, const int *configs, size_t config_count, int blocks)
 {
 	double least = INFINITY;
 	int best = -1;
 
-	for (size_t c = 0; c < configs; c++) {
-		double mean = stat_mean(logs + c * (size_t)blocks, blocks);
+	for (size_t i = 0; i < config_count; i++) {
+		double mean = stat_mean(logs + (size_t)configs[i] * (size_t)blocks, blocks);
 
 		if (mean < least) {
 			least = mean;
-			best = (int)c;
+			best = configs[i];
 		}
 	}
 	return best;
 }
 
 /*
- * The best by its mean, and whether every other is shown to be at most the margin better: an interval of each ratio,
- * all together at the confidence that is asked for (Hsu 1984, by Bonferroni on repeated intervals).
+ * The best of `configs` by its mean, and whether every other is shown to be at most the margin better: an interval of
+ * each ratio, all together at the confidence that is asked for (Hsu 1984, by Bonferroni on repeated intervals).
  */
-static int judge(struct study_engine *engine, size_t target, const struct study_seen *seen, size_t count, int blocks,
-		 int *ret_best, bool *ret_sure, struct err *err)
+static int judge(struct study_engine *engine, size_t target, const struct study_seen *seen, size_t count,
+		 const int *configs, size_t config_count, int blocks, int *ret_best, bool *ret_sure, struct err *err)
 {
 	const struct study *study = engine->matrix->study;
-	size_t configs = engine->matrix->count;
 	const double *logs = block_logs(engine, target, seen, count, blocks);
 	double *d = ARENA_ARRAY(engine->arena, (size_t)blocks + 1, double);
 	struct stat_sequential plan;
 	bool sure = true;
 	int r, first = (int)MAX_OF(MIN_OF(study->runs_least, 8U), 3U);
 
-	*ret_best = lowest(logs, configs, blocks);
+	*ret_best = lowest(logs, configs, config_count, blocks);
 	*ret_sure = false;
 	r = stat_sequential_plan(first, (int)MIN_OF(MAX_OF(study->runs_most, (unsigned)first), 60U), study->within,
 				 &plan, err);
 	if (r < 0 || blocks < plan.first)
 		return r;
 	/* The table is for 5 % of one comparison; a stricter confidence and several of them take their share of it. */
-	plan.nominal *= MIN_OF((1 - study->confidence) / STAT_ALPHA, 1.) / (double)(configs - 1);
-	for (size_t c = 0; c < configs && sure; c++) {
+	plan.nominal *= MIN_OF((1 - study->confidence) / STAT_ALPHA, 1.) / (double)MAX_OF(config_count - 1, 1U);
+	for (size_t i = 0; i < config_count && sure; i++) {
+		const double *other = logs + (size_t)configs[i] * (size_t)blocks;
 		struct stat_compare compare;
 		enum stat_stop stop;
 
-		if ((int)c == *ret_best)
+		if (configs[i] == *ret_best)
 			continue;
 		for (int b = 0; b < blocks; b++)
-			d[b] =
-			    logs[(size_t)*ret_best * (size_t)blocks + (size_t)b] - logs[c * (size_t)blocks + (size_t)b];
+			d[b] = logs[(size_t)*ret_best * (size_t)blocks + (size_t)b] - other[b];
 		r = stat_sequential_look(&plan, d, blocks, &stop, &compare, err);
 		if (r < 0)
 			return r;
@@ -175,55 +183,59 @@ static int judge(struct study_engine *engine, size_t target, const struct study_
 	return 0;
 }
 
+/* None is left that could be measured. */
+static int nothing_left(const struct study_engine *engine, struct err *err)
+{
+	return err_set(err, ENODATA, engine->matrix->study->file,
+		       "every configuration gave %d void runs in a row; none can be measured here", STUDY_MOST_VOID);
+}
+
 int study_next_blocks(struct study_engine *engine, const struct study_seen *seen, size_t count, struct study_step *ret,
 		      struct err *err)
 {
-	size_t configs = engine->matrix->count;
-	int *runs = ARENA_ARRAY(engine->arena, configs, int), *all = ARENA_ARRAY(engine->arena, configs, int);
-	bool sure = true;
+	int *runs = ARENA_ARRAY(engine->arena, engine->matrix->count, int);
+	int *configs = ARENA_ARRAY(engine->arena, engine->matrix->count, int);
+	size_t config_count = study_design_configs(engine, configs);
+	bool sure = true, begun = false;
 	int blocks, r = 0;
 
-	for (size_t c = 0; c < configs; c++)
-		all[c] = (int)c;
+	if (!config_count)
+		return nothing_left(engine, err);
 	count_runs(seen, count, runs);
-	blocks = whole_blocks(all, configs, runs);
+	blocks = whole_blocks(configs, config_count, runs);
 	for (size_t t = 0; t < engine->target_count && blocks > 0 && r == 0 && sure; t++) {
 		int best;
 
-		r = judge(engine, t, seen, count, blocks, &best, &sure, err);
+		r = judge(engine, t, seen, count, configs, config_count, blocks, &best, &sure, err);
 		if (t == 0)
 			ret->incumbent = best;
 	}
 	if (r < 0)
 		return r;
-	bool begun = false;
-
-	for (size_t c = 0; c < configs; c++)
-		begun = begun || runs[c] > blocks;
+	for (size_t i = 0; i < config_count; i++)
+		begun = begun || runs[configs[i]] > blocks;
 	/* A block that was begun is finished: half of one would favour those that came first. */
 	if (blocks > 0 && !begun && (sure || blocks >= (int)engine->matrix->study->runs_most)) {
 		ret->what = sure ? STUDY_DONE : STUDY_SPENT;
 		return 0;
 	}
-	next_of_block(engine, blocks, all, configs, runs, ret);
+	next_of_block(engine, blocks, configs, config_count, runs, ret);
 	return 0;
 }
 
 int study_answer_blocks(struct study_engine *engine, size_t target, const struct study_seen *seen, size_t count,
 			struct study_answer *ret, struct err *err)
 {
-	size_t configs = engine->matrix->count;
-	int *runs = ARENA_ARRAY(engine->arena, configs, int), *all = ARENA_ARRAY(engine->arena, configs, int);
-	int blocks;
+	int *configs = ARENA_ARRAY(engine->arena, engine->matrix->count, int);
+	size_t config_count = study_design_configs(engine, configs);
+	int blocks = study_whole_blocks(engine, configs, config_count, seen, count);
 
-	for (size_t c = 0; c < configs; c++)
-		all[c] = (int)c;
-	count_runs(seen, count, runs);
-	blocks = whole_blocks(all, configs, runs);
+	if (!config_count)
+		return nothing_left(engine, err);
 	if (!blocks)
 		return err_set(err, ENODATA, engine->matrix->study->file,
 			       "no block of all configurations is whole yet");
-	return judge(engine, target, seen, count, blocks, &ret->incumbent, &ret->sure, err);
+	return judge(engine, target, seen, count, configs, config_count, blocks, &ret->incumbent, &ret->sure, err);
 }
 
 /* ---- each lever alone and left out ---- */
@@ -254,17 +266,39 @@ static size_t lever_configs(struct study_engine *engine, int *ret)
 	return count;
 }
 
+size_t study_design_configs(struct study_engine *engine, int *ret)
+{
+	size_t count = 0, left = 0;
+
+	if (engine->design == STUDY_ONE_BY_ONE)
+		count = lever_configs(engine, ret);
+	else
+		for (size_t c = 0; c < engine->matrix->count; c++)
+			ret[count++] = (int)c;
+	for (size_t i = 0; i < count; i++)
+		if (!engine->out[ret[i]])
+			ret[left++] = ret[i];
+	return left;
+}
+
 int study_next_levers(struct study_engine *engine, const struct study_seen *seen, size_t count, struct study_step *ret,
 		      struct err *err)
 {
 	int *runs = ARENA_ARRAY(engine->arena, engine->matrix->count, int);
-	int configs[2 * STUDY_MOST_FACTORS + 2];
-	size_t config_count = lever_configs(engine, configs);
-	int blocks;
+	int *configs = ARENA_ARRAY(engine->arena, engine->matrix->count, int);
+	size_t config_count = study_design_configs(engine, configs);
+	int blocks, r = 0;
+	bool sure;
 
-	(void)err;
+	if (!config_count)
+		return nothing_left(engine, err);
 	count_runs(seen, count, runs);
 	blocks = whole_blocks(configs, config_count, runs);
+	if (blocks > 0)
+		r = judge(engine, 0, seen, count, configs, config_count, blocks, &ret->incumbent, &sure, err);
+	if (r < 0)
+		return r;
+	/* The shares are what is asked for: so many runs of each, however near two of them come. */
 	if (blocks >= (int)engine->matrix->study->runs_least) {
 		ret->what = STUDY_DONE;
 		return 0;

@@ -15,7 +15,7 @@ struct checking {
 
 bool study_problem_blocks(enum study_problem_kind kind)
 {
-	return kind != STUDY_LEVEL_LATER && kind != STUDY_RISK;
+	return kind != STUDY_LEVEL_LATER && kind != STUDY_RISK && kind != STUDY_NO_IDLE;
 }
 
 void study_problem_add(struct arena *arena, struct study_checked *checked, enum study_problem_kind kind, unsigned line,
@@ -294,11 +294,6 @@ static void check_abilities(struct checking *checking)
 						 study->workloads[i].on ? "in a VM" : "over ssh"));
 	if (study->notify.line)
 		add_problem(checking, STUDY_NOT_YET, study->notify.line, "notify", "nobody is told of anything so far");
-	for (size_t i = 0; i < study->objective_count; i++)
-		if (study->objectives[i].goal == STUDY_IDLE_WATTS || study->objectives[i].at_most > 0)
-			add_problem(checking, STUDY_NOT_YET, study->objectives[i].line,
-				    study_goal_name(study->objectives[i].goal),
-				    "idle watts and limits of watts are not sought so far; hvtune idle measures them");
 }
 
 /* What the engine would refuse when it begins. */

@@ -16,6 +16,7 @@ enum study_problem_kind {
 	STUDY_WORKLOAD,	     /* its program or directory is not there */
 	STUDY_NOT_YET,	     /* hvtune cannot do it by itself yet */
 	STUDY_NO_METER,	     /* it is to be measured or watched, and nothing here tells it */
+	STUDY_NO_IDLE,	     /* idle watts are sought beside others, and nothing here tells them: they are left out */
 	STUDY_NO_DESIGN,     /* the design does not suit the factors */
 	STUDY_RISK,	     /* opens a security hole while it is in force; the study asks for consent */
 };

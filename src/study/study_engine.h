@@ -18,8 +18,60 @@ struct study_engine {
 	bool fallback[STUDY_MOST_TARGETS]; /* the model was given up; it stays so */
 	int first[STAT_DESIGN];		   /* the first design, in nested order */
 	int first_count;
-	double run_minutes; /* of one run, as seen; for the costs */
+	double run_minutes;  /* of one run, as seen; for the costs */
+	const char *no_idle; /* why idle watts cannot be measured; NULL: they can */
+	bool hurry;	     /* nothing but idle windows any more */
+	bool *out;	     /* by configuration: given up; study_next() and study_answer() see to it */
 };
+
+/* The limit of a goal, or 0; is the goal a wish? */
+double study_limit(const struct study *study, enum study_goal goal);
+bool study_is_sought(const struct study *study, enum study_goal goal);
+
+/* Has a factor levels that take a boot of the host? Then boots may differ, and a boot is the unit of a claim. */
+bool study_has_boots(const struct study *study);
+
+/* Idle watts alone are sought: every configuration has windows, and nothing is run. */
+bool study_idle_only(const struct study_engine *engine);
+
+/* Which configurations are given up, into engine->out. */
+void study_find_given_up(struct study_engine *engine, const struct study_seen *seen, size_t count);
+
+/* The configurations that a design other than the race measures, without those given up; `ret` has room for all. */
+size_t study_design_configs(struct study_engine *engine, int *ret);
+
+/* The number of blocks of these configurations that are whole. `seen`: see study_pick_seen(). */
+int study_whole_blocks(struct study_engine *engine, const int *configs, size_t config_count,
+		       const struct study_seen *seen, size_t count);
+
+/* What is left of the runs to look at: valid, of that purpose, with all that is sought. In the engine's arena. */
+size_t study_pick_seen(const struct study_engine *engine, const struct study_seen *seen, size_t count,
+		       enum study_purpose purpose, struct study_seen **ret);
+
+/* The answer of the design, whatever the limits say. `seen` as study_answer() takes it. */
+int study_answer_design(struct study_engine *engine, size_t target, const struct study_seen *seen, size_t count,
+			struct study_answer *ret, struct err *err);
+
+/* Means of ln of a target by configuration, the model's where there is one; NAN: not measured. */
+double *study_means(struct study_engine *engine, size_t target, const struct study_answer *answer,
+		    const struct study_seen *seen, size_t count);
+
+/* Watts of a goal: mean by configuration over the runs of the choice, or over idle windows; NAN: not measured. */
+double *study_watts(struct study_engine *engine, enum study_goal goal, const struct study_seen *seen, size_t count);
+
+/* By configuration: does it keep the limits? Where it was not measured it does not. NULL: there are no limits. */
+bool *study_allowed(struct study_engine *engine, const struct study_seen *seen, size_t count);
+
+/* ---- idle windows (study_idle.c) ---- */
+
+enum { STUDY_MOST_FINALISTS = 8 };
+
+/* The valid idle windows, by their places in `seen`; `ret` has room for `count`. Returns their number. */
+size_t study_idle_windows(const struct study_engine *engine, const struct study_seen *seen, size_t count, size_t *ret);
+
+/* The next one; ret->what stays as it is when all are measured, or cannot be. */
+int study_next_idle(struct study_engine *engine, const struct study_seen *seen, size_t count, struct study_step *ret,
+		    struct err *err);
 
 /* The designs; each as study_next(), with `seen` of valid runs of STUDY_CHOOSE only. */
 int study_next_blocks(struct study_engine *engine, const struct study_seen *seen, size_t count, struct study_step *ret,

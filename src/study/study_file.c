@@ -108,6 +108,16 @@ static void read_runs(struct study_reader *reader, const struct study_node *node
 			      study->runs_most);
 }
 
+static const struct study_field idle_fields[] = {
+    {"settle", study_read_duration, offsetof(struct study, idle_settle_s), false},
+    {"window", study_read_duration, offsetof(struct study, idle_window_s), false},
+};
+
+static void read_idle(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	(void)study_read_fields(reader, node, idle_fields, ARRAY_SIZE(idle_fields), into, "idle");
+}
+
 static void read_vms(struct study_reader *reader, const struct study_node *node, void *into)
 {
 	const char **names = ARENA_ARRAY(reader->arena, node->item_count + 1, const char *);
@@ -234,6 +244,7 @@ static const struct study_field fields[] = {
     {"budget", study_read_duration, offsetof(struct study, budget_s), false},
     {"confidence", study_read_share, offsetof(struct study, confidence), false},
     {"within", study_read_share, offsetof(struct study, within), false},
+    {"idle", read_idle, 0, false},
     {"leave", read_leave, offsetof(struct study, leave_best), false},
     {"confirm", study_read_flag, offsetof(struct study, confirm), false},
     {"vms", read_vms, offsetof(struct study, vms), false},
@@ -343,6 +354,8 @@ int study_read(struct arena *arena, const char *file, const char *text, size_t l
 				.runs_least = 5,
 				.runs_most = 16,
 				.confirm = true,
+				.idle_settle_s = 120,
+				.idle_window_s = 30,
 				.seed = 1};
 	study->vms = ARENA_ARRAY(arena, 1, const char *);
 	if (study_read_fields(&reader, root, fields, ARRAY_SIZE(fields), study, "a study")) {

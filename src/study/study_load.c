@@ -8,10 +8,13 @@
 #include "study_run_internal.h"
 #include "text.h"
 
+/* Instead of the number of a workload: nothing is run. */
+#define IDLE SIZE_MAX
+
 struct loading {
 	struct arena *arena;
 	const struct study_matrix *matrix;
-	const char **names; /* [config][workload]: of the configurations in the store */
+	const char **names; /* [config][workload]: of the configurations in the store; then [config] of idle windows */
 	const char **boots; /* ids in the order in which they were met */
 	size_t boot_count, boot_room;
 	struct study_seen *seen;
@@ -37,15 +40,18 @@ static int boot_number(struct loading *loading, const char *id)
 	return (int)loading->boot_count++;
 }
 
-/* Which configuration and workload a configuration of the store is; false: none of this study file. */
+/*
+ * Which configuration and workload a configuration of the store is, IDLE for its idle windows; false: none of this
+ * study file.
+ */
 static bool find_subject(const struct loading *loading, const char *name, int *ret_config, size_t *ret_workload)
 {
-	size_t workloads = loading->matrix->study->workload_count;
+	size_t workloads = loading->matrix->study->workload_count, runs = loading->matrix->count * workloads;
 
-	for (size_t i = 0; i < loading->matrix->count * workloads; i++)
+	for (size_t i = 0; i < runs + loading->matrix->count; i++)
 		if (text_equal(name, loading->names[i])) {
-			*ret_config = (int)(i / workloads);
-			*ret_workload = i % workloads;
+			*ret_config = (int)(i < runs ? i / workloads : i - runs);
+			*ret_workload = i < runs ? i % workloads : IDLE;
 			return true;
 		}
 	return false;
@@ -55,7 +61,7 @@ static enum study_purpose purpose_of(const char *word)
 {
 	enum study_purpose purpose = STUDY_WARM_UP;
 
-	for (size_t i = STUDY_WARM_UP; i <= STUDY_CONFIRM; i++)
+	for (size_t i = STUDY_WARM_UP; i < STUDY_PURPOSES; i++)
 		if (text_equal(word, study_purposes[i]))
 			purpose = (enum study_purpose)i;
 	return purpose;
@@ -98,13 +104,64 @@ static struct study_seen *next_seen(struct loading *loading)
 	return &loading->seen[loading->count++];
 }
 
+/* ---- idle windows ---- */
+
+static double seconds_of(const struct store_whole *whole, const int64_t *runs, size_t count)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < count; i++)
+		sum += (double)whole->runs[runs[i]].took_ns / 1e9;
+	return sum;
+}
+
+/* The last of a window: the parts, or all of it at once after the first part gave no power. */
+static size_t last_parts(const struct store_whole *whole, const int64_t *runs, size_t count)
+{
+	size_t first = count;
+
+	while (first > 0 && whole->runs[runs[first - 1]].configuration == whole->runs[runs[count - 1]].configuration)
+		first--;
+	return first;
+}
+
+/* As bench_idle() has judged it. */
+static void take_window(struct loading *loading, const struct store_whole *whole, const int64_t *runs, size_t count,
+			int config)
+{
+	struct bench_idle_window window = {.valid = true, .mean = NAN, .lowest = NAN, .error = NAN, .busy = 0};
+	struct study_seen *seen = next_seen(loading);
+	double *watts = ARENA_ARRAY(loading->arena, count, double);
+	size_t first = last_parts(whole, runs, count), parts = count - first;
+
+	study_seen_begin(seen, config, boot_number(loading, whole->runs[runs[0]].boot), STUDY_IDLE);
+	window.metric = study_idle_metric(loading->arena, loading->meter);
+	for (size_t i = first; i < count; i++) {
+		const struct store_run *run = &whole->runs[runs[i]];
+
+		window.valid = window.valid && text_equal(run->state, "valid");
+		watts[i - first] = window.metric ? value_of(whole, run, window.metric) : (double)NAN;
+		window.lowest = i == first ? watts[0] : MIN_OF(window.lowest, watts[i - first]);
+		window.busy += value_of(whole, run, BENCH_FOREIGN) / 100 / (double)parts;
+	}
+	/* One that a kill cut short: its seconds tell how many parts there should be. */
+	window.valid =
+	    window.valid && seconds_of(whole, runs + first, parts) > .9 * loading->matrix->study->idle_window_s;
+	window.mean = stat_mean(watts, (int)parts);
+	window.error = stat_sd(watts, (int)parts) / sqrt((double)parts);
+	study_seen_idle(seen, loading->matrix->study, &window);
+}
+
+/* ---- runs ---- */
+
 /* The runs of one block are one look at a configuration. */
 static void take_block(struct loading *loading, const struct store_whole *whole, int64_t block, const int *configs,
 		       const size_t *workloads)
 {
 	const struct study *study = loading->matrix->study;
+	int64_t *windows = ARENA_ARRAY(loading->arena, whole->run_count + 1, int64_t);
 	struct study_seen *seen = NULL;
-	size_t done = 0;
+	size_t done = 0, window_parts = 0;
 
 	for (size_t i = 0; i < whole->run_count; i++) {
 		const struct store_run *run = &whole->runs[i];
@@ -112,6 +169,10 @@ static void take_block(struct loading *loading, const struct store_whole *whole,
 
 		if (run->block != block || configs[run->configuration] < 0)
 			continue;
+		if (workloads[run->configuration] == IDLE) {
+			windows[window_parts++] = (int64_t)i;
+			continue;
+		}
 		if (!seen) {
 			seen = next_seen(loading);
 			study_seen_begin(seen, configs[run->configuration], boot_number(loading, run->boot),
@@ -125,6 +186,8 @@ static void take_block(struct loading *loading, const struct store_whole *whole,
 				       value_of(whole, run, study_metric_name(workload)),
 				       loading->energy ? value_of(whole, run, loading->energy) : (double)NAN);
 	}
+	if (window_parts)
+		take_window(loading, whole, windows, window_parts, configs[whole->runs[windows[0]].configuration]);
 	if (!seen)
 		return;
 	/* One that was cut short counts as void. */
@@ -155,9 +218,11 @@ int study_load(struct arena *arena, struct store *store, const struct study_matr
 	size_t workloads = matrix->study->workload_count;
 	int r = store_sessions(store, arena, &sessions, &count, err);
 
-	loading.names = ARENA_ARRAY(arena, matrix->count * workloads + 1, const char *);
+	loading.names = ARENA_ARRAY(arena, matrix->count * (workloads + 1) + 1, const char *);
 	for (size_t i = 0; i < matrix->count * workloads; i++)
 		loading.names[i] = study_subject_name(arena, matrix, i / workloads, i % workloads);
+	for (size_t i = 0; i < matrix->count; i++)
+		loading.names[matrix->count * workloads + i] = study_idle_name(arena, matrix, i);
 
 	for (size_t i = 0; i < count && r == 0; i++) {
 		const struct store_session *session = &sessions[i].session;

@@ -51,10 +51,16 @@ void study_meter_check(struct arena *arena, const struct study *study, const str
 					    : "no energy or power is readable here; hvtune meters tells what it takes";
 	bool any = study_meter_choose(study, meters);
 
-	for (size_t i = 0; i < study->objective_count && !any; i++)
-		if (study->objectives[i].goal != STUDY_TIME)
-			study_problem_add(arena, checked, STUDY_NO_METER, study->objectives[i].line,
-					  study_goal_name(study->objectives[i].goal), no_meter);
+	for (size_t i = 0; i < study->objective_count && !any; i++) {
+		const struct study_objective *objective = &study->objectives[i];
+		/* Idle windows are left out, and all else goes on; where nothing else is sought nothing is left. */
+		bool beside = objective->goal == STUDY_IDLE_WATTS && study->objective_count > 1;
+
+		if (objective->goal != STUDY_TIME)
+			study_problem_add(arena, checked, beside ? STUDY_NO_IDLE : STUDY_NO_METER, objective->line,
+					  study_goal_name(objective->goal),
+					  beside ? arena_printf(arena, "left out: %s", no_meter) : no_meter);
+	}
 	if (study->limits.power_w > 0 && !any)
 		study_problem_add(arena, checked, STUDY_NO_METER, study->limits.power_line, "limits: power", no_meter);
 	if (study->limits.temperature_c > 0 && !study_meter_feels(meters))

@@ -10,12 +10,33 @@
 /* Below that many configurations all are measured in blocks (methods 3.2). */
 enum { FEW_CONFIGS = 12, CONFIRM_BOOTS = 4 };
 
-static bool is_sought(const struct study *study, enum study_goal goal)
+bool study_is_sought(const struct study *study, enum study_goal goal)
 {
 	for (size_t i = 0; i < study->objective_count; i++)
 		if (study->objectives[i].goal == goal && study->objectives[i].at_most == 0)
 			return true;
 	return false;
+}
+
+double study_limit(const struct study *study, enum study_goal goal)
+{
+	for (size_t i = 0; i < study->objective_count; i++)
+		if (study->objectives[i].goal == goal)
+			return study->objectives[i].at_most;
+	return 0;
+}
+
+bool study_has_boots(const struct study *study)
+{
+	for (size_t f = 0; f < study->factor_count; f++)
+		if (study->factors[f].cost >= STUDY_HOST_BOOT)
+			return true;
+	return false;
+}
+
+bool study_idle_only(const struct study_engine *engine)
+{
+	return engine->target_count == 1 && engine->targets[0].weight[STUDY_IDLE_WATTS] >= 1;
 }
 
 static void add_target(struct study_engine *engine, const char *name, enum study_goal first, enum study_goal second)
@@ -54,7 +75,7 @@ static bool find_weighted(struct study_engine *engine)
 static void find_targets(struct study_engine *engine)
 {
 	const struct study *study = engine->matrix->study;
-	bool time = is_sought(study, STUDY_TIME), energy = is_sought(study, STUDY_ENERGY);
+	bool time = study_is_sought(study, STUDY_TIME), energy = study_is_sought(study, STUDY_ENERGY);
 
 	if (find_weighted(engine))
 		return;
@@ -64,7 +85,7 @@ static void find_targets(struct study_engine *engine)
 		add_target(engine, "energy", STUDY_ENERGY, STUDY_ENERGY);
 	if (time && energy)
 		add_target(engine, "time and energy", STUDY_TIME, STUDY_ENERGY);
-	else if (is_sought(study, STUDY_LOAD_WATTS))
+	else if (study_is_sought(study, STUDY_LOAD_WATTS))
 		add_target(engine, "watts under load", STUDY_LOAD_WATTS, STUDY_LOAD_WATTS);
 	/* Idle watts are of the settings alone; they are measured for the finalists (methods 3.5). */
 	if (!engine->target_count)
@@ -80,6 +101,12 @@ int study_engine_new(struct arena *arena, const struct study_matrix *matrix, str
 	engine->matrix = matrix;
 	engine->design = study->design;
 	engine->run_minutes = 1;
+	for (size_t i = 0; i < study->objective_count; i++)
+		if (study->objectives[i].goal == STUDY_IDLE_WATTS && study->objectives[i].weight > 0)
+			return err_set_at(err, EINVAL, study->file, study->objectives[i].line, 0,
+					  "idle-watts takes no weight: idle watts are measured for the finalists, "
+					  "not in each run; seek it beside the others, or as a limit");
+	engine->out = ARENA_ARRAY(arena, matrix->count + 1, bool);
 	if (engine->design == STUDY_AUTO)
 		engine->design = matrix->count < FEW_CONFIGS ? STUDY_FULL : STUDY_RACE;
 	find_targets(engine);
@@ -124,15 +151,40 @@ double study_log(const struct study_target *target, const struct study_seen *see
 	return sum;
 }
 
-/* Valid runs of a purpose, which have all that is sought. */
-static size_t pick(const struct study_engine *engine, const struct study_seen *seen, size_t count,
-		   enum study_purpose purpose, struct study_seen **ret)
+bool study_given_up(const struct study_seen *seen, size_t count, int config)
+{
+	int row = 0;
+
+	for (size_t i = 0; i < count && row < STUDY_MOST_VOID; i++)
+		if (seen[i].config == config && seen[i].purpose != STUDY_IDLE)
+			row = seen[i].valid ? 0 : row + 1;
+	return row >= STUDY_MOST_VOID;
+}
+
+void study_find_given_up(struct study_engine *engine, const struct study_seen *seen, size_t count)
+{
+	int *row = ARENA_ARRAY(engine->arena, engine->matrix->count + 1, int);
+
+	for (size_t c = 0; c < engine->matrix->count; c++)
+		engine->out[c] = false;
+	for (size_t i = 0; i < count; i++) {
+		int config = seen[i].config;
+
+		if (seen[i].purpose == STUDY_IDLE)
+			continue;
+		row[config] = seen[i].valid ? 0 : row[config] + 1;
+		engine->out[config] = engine->out[config] || row[config] >= STUDY_MOST_VOID;
+	}
+}
+
+size_t study_pick_seen(const struct study_engine *engine, const struct study_seen *seen, size_t count,
+		       enum study_purpose purpose, struct study_seen **ret)
 {
 	struct study_seen *picked = ARENA_ARRAY(engine->arena, count + 1, struct study_seen);
 	size_t n = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		bool whole = seen[i].valid && seen[i].purpose == purpose;
+		bool whole = seen[i].valid && seen[i].purpose == purpose && !engine->out[seen[i].config];
 
 		for (size_t t = 0; t < engine->target_count && whole; t++)
 			whole = isfinite(study_log(&engine->targets[t], &seen[i]));
@@ -146,11 +198,16 @@ static size_t pick(const struct study_engine *engine, const struct study_seen *s
 /* Runs that were meant to count and have no value of a target: the meter that is sought is not there. */
 static int check_values(const struct study_engine *engine, const struct study_seen *seen, size_t count, struct err *err)
 {
+	if (study_idle_only(engine))
+		return engine->no_idle
+			   ? err_set(err, ENODATA, engine->matrix->study->file,
+				     "\"idle watts\" are sought, and cannot be measured here: %s", engine->no_idle)
+			   : 0;
 	for (size_t t = 0; t < engine->target_count; t++) {
 		size_t without = 0, with = 0;
 
 		for (size_t i = 0; i < count; i++) {
-			if (!seen[i].valid)
+			if (!seen[i].valid || seen[i].purpose == STUDY_IDLE)
 				continue;
 			if (isfinite(study_log(&engine->targets[t], &seen[i])))
 				with++;
@@ -170,7 +227,7 @@ static void find_minutes(struct study_engine *engine, const struct study_seen *s
 	size_t n = 0;
 
 	for (size_t i = 0; i < count; i++)
-		if (seen[i].valid && seen[i].minutes > 0) {
+		if (seen[i].valid && seen[i].purpose != STUDY_IDLE && seen[i].minutes > 0) {
 			sum += seen[i].minutes;
 			n++;
 		}
@@ -222,7 +279,7 @@ int study_confirmed(const struct study_engine *engine, size_t target, const stru
 	enum stat_stop stop;
 	int pairs, r;
 
-	count = pick(engine, seen, count, STUDY_CONFIRM, &fresh);
+	count = study_pick_seen(engine, seen, count, STUDY_CONFIRM, &fresh);
 	pairs = confirm_pairs(engine, target, fresh, count, incumbent, d);
 	r = confirm_plan(engine, incumbent, &plan, err);
 	if (r < 0)
@@ -246,7 +303,7 @@ static int next_confirm(struct study_engine *engine, const struct study_seen *se
 
 	if (incumbent < 0 || incumbent == baseline)
 		return 0;
-	count = pick(engine, seen, count, STUDY_CONFIRM, &fresh);
+	count = study_pick_seen(engine, seen, count, STUDY_CONFIRM, &fresh);
 	/* Of two that are as good either may come first in another boot; the one that was begun is gone on with. */
 	for (size_t i = 0; i < count; i++)
 		if (fresh[i].config != baseline)
@@ -279,27 +336,55 @@ static int next_confirm(struct study_engine *engine, const struct study_seen *se
 	return 0;
 }
 
+/* What the design wants next. */
+static int next_choice(struct study_engine *engine, const struct study_seen *seen, size_t count, int config, int boot,
+		       struct study_step *step, struct err *err)
+{
+	struct study_seen *chosen;
+	size_t n = study_pick_seen(engine, seen, count, STUDY_CHOOSE, &chosen);
+
+	if (study_idle_only(engine))
+		return 0;
+	if (engine->design == STUDY_RACE)
+		return study_next_race(engine, chosen, n, config, boot, step, err);
+	if (engine->design == STUDY_ONE_BY_ONE)
+		return study_next_levers(engine, chosen, n, step, err);
+	return study_next_blocks(engine, chosen, n, step, err);
+}
+
+/* With the time over no run is begun. */
+static void cut(const struct study_engine *engine, struct study_step *step)
+{
+	if (!engine->hurry || step->what != STUDY_RUN)
+		return;
+	step->what = STUDY_SPENT;
+	step->cut = true;
+}
+
 int study_next(struct study_engine *engine, const struct study_seen *seen, size_t count, int config, int boot,
 	       struct study_step *ret, struct err *err)
 {
 	struct study_step step = {.what = STUDY_DONE, .purpose = STUDY_CHOOSE, .incumbent = -1, .words = ""};
-	struct study_seen *chosen;
-	size_t n = pick(engine, seen, count, STUDY_CHOOSE, &chosen);
-	int r = check_values(engine, seen, count, err);
+	struct study_answer answer;
+	enum study_what what;
+	int r;
 
+	study_find_given_up(engine, seen, count);
+	r = check_values(engine, seen, count, err);
 	if (r < 0)
 		return r;
 	find_minutes(engine, seen, count);
-	if (engine->design == STUDY_RACE)
-		r = study_next_race(engine, chosen, n, config, boot, &step, err);
-	else if (engine->design == STUDY_ONE_BY_ONE)
-		r = study_next_levers(engine, chosen, n, &step, err);
-	else
-		r = study_next_blocks(engine, chosen, n, &step, err);
-	if (r == 0 && step.what != STUDY_RUN && engine->matrix->study->confirm && engine->design != STUDY_ONE_BY_ONE) {
-		enum study_what what = step.what;
-
+	r = next_choice(engine, seen, count, config, boot, &step, err);
+	cut(engine, &step);
+	what = step.what;
+	/* The watts come before the confirmation: what is confirmed has to keep the limits. */
+	if (r == 0 && step.what != STUDY_RUN)
+		r = study_next_idle(engine, seen, count, &step, err);
+	if (r == 0 && step.what != STUDY_RUN && study_answer(engine, 0, seen, count, &answer, NULL) == 0)
+		step.incumbent = answer.incumbent;
+	if (r == 0 && step.what != STUDY_RUN && engine->matrix->study->confirm && !study_idle_only(engine)) {
 		r = next_confirm(engine, seen, count, step.incumbent, &step, err);
+		cut(engine, &step);
 		if (step.what == what)
 			step.purpose = STUDY_CHOOSE;
 	}
@@ -308,12 +393,12 @@ int study_next(struct study_engine *engine, const struct study_seen *seen, size_
 	return r;
 }
 
-int study_answer(struct study_engine *engine, size_t target, const struct study_seen *seen, size_t count,
-		 struct study_answer *ret, struct err *err)
+int study_answer_design(struct study_engine *engine, size_t target, const struct study_seen *seen, size_t count,
+			struct study_answer *ret, struct err *err)
 {
 	struct study_answer answer = {.incumbent = -1, .bad = NAN, .regret_mean = NAN, .regret_95 = NAN};
 	struct study_seen *chosen;
-	size_t n = pick(engine, seen, count, STUDY_CHOOSE, &chosen);
+	size_t n = study_pick_seen(engine, seen, count, STUDY_CHOOSE, &chosen);
 	int r;
 
 	if (!n)
@@ -323,4 +408,103 @@ int study_answer(struct study_engine *engine, size_t target, const struct study_
 	if (r == 0)
 		*ret = answer;
 	return r;
+}
+
+/* The least of `means` among those allowed (NULL: all); -1: there is none. */
+static int least_of(const struct study_engine *engine, const double *means, const bool *allowed)
+{
+	int best = -1;
+
+	for (size_t c = 0; c < engine->matrix->count; c++)
+		if (isfinite(means[c]) && (!allowed || allowed[c]) && (best < 0 || means[c] < means[best]))
+			best = (int)c;
+	return best;
+}
+
+int study_answer(struct study_engine *engine, size_t target, const struct study_seen *seen, size_t count,
+		 struct study_answer *ret, struct err *err)
+{
+	struct study_answer answer = {.incumbent = -1, .bad = NAN, .regret_mean = NAN, .regret_95 = NAN};
+	const bool *allowed;
+	int r;
+
+	study_find_given_up(engine, seen, count);
+	if (study_idle_only(engine)) {
+		answer.incumbent = least_of(engine, study_watts(engine, STUDY_IDLE_WATTS, seen, count), NULL);
+		if (answer.incumbent < 0)
+			return err_set(err, ENODATA, engine->matrix->study->file, "nothing was measured yet");
+		*ret = answer;
+		return 0;
+	}
+	r = study_answer_design(engine, target, seen, count, &answer, err);
+	if (r < 0)
+		return r;
+	allowed = study_allowed(engine, seen, count);
+	/* The best of those that keep the limits; the design has not asked how sure that one is. */
+	if (allowed && answer.incumbent >= 0 && !allowed[answer.incumbent]) {
+		answer.incumbent = least_of(engine, study_means(engine, target, &answer, seen, count), allowed);
+		answer.sure = false;
+		answer.bad = answer.regret_mean = answer.regret_95 = (double)NAN;
+	}
+	*ret = answer;
+	return 0;
+}
+
+/* ---- means and limits ---- */
+
+double *study_means(struct study_engine *engine, size_t target, const struct study_answer *answer,
+		    const struct study_seen *seen, size_t count)
+{
+	double *means = ARENA_ARRAY(engine->arena, engine->matrix->count + 1, double);
+	int *runs = ARENA_ARRAY(engine->arena, engine->matrix->count + 1, int);
+	struct study_seen *chosen;
+	size_t n = study_pick_seen(engine, seen, count, STUDY_CHOOSE, &chosen);
+
+	for (size_t i = 0; i < n; i++) {
+		means[chosen[i].config] += study_log(&engine->targets[target], &chosen[i]);
+		runs[chosen[i].config]++;
+	}
+	for (size_t c = 0; c < engine->matrix->count; c++)
+		means[c] = !runs[c] ? (double)NAN : answer->standings ? answer->standings[c].mean : means[c] / runs[c];
+	return means;
+}
+
+double *study_watts(struct study_engine *engine, enum study_goal goal, const struct study_seen *seen, size_t count)
+{
+	enum study_purpose purpose = goal == STUDY_IDLE_WATTS ? STUDY_IDLE : STUDY_CHOOSE;
+	double *means = ARENA_ARRAY(engine->arena, engine->matrix->count + 1, double);
+	int *runs = ARENA_ARRAY(engine->arena, engine->matrix->count + 1, int);
+
+	for (size_t i = 0; i < count; i++)
+		if (seen[i].valid && seen[i].purpose == purpose && isfinite(seen[i].value[goal])) {
+			means[seen[i].config] += seen[i].value[goal];
+			runs[seen[i].config]++;
+		}
+	for (size_t c = 0; c < engine->matrix->count; c++)
+		means[c] = runs[c] ? means[c] / runs[c] : (double)NAN;
+	return means;
+}
+
+bool *study_allowed(struct study_engine *engine, const struct study_seen *seen, size_t count)
+{
+	bool *allowed = NULL;
+
+	for (size_t goal = 0; goal < STUDY_GOALS; goal++) {
+		double most = study_limit(engine->matrix->study, (enum study_goal)goal);
+
+		/* Without a meter a limit of idle watts restricts nothing, which is told. */
+		if (most <= 0 || (goal == STUDY_IDLE_WATTS && engine->no_idle))
+			continue;
+		const double *watts = study_watts(engine, (enum study_goal)goal, seen, count);
+
+		for (size_t c = 0; c < engine->matrix->count; c++) {
+			if (!allowed) {
+				allowed = ARENA_ARRAY(engine->arena, engine->matrix->count + 1, bool);
+				for (size_t i = 0; i < engine->matrix->count; i++)
+					allowed[i] = true;
+			}
+			allowed[c] = allowed[c] && watts[c] <= most;
+		}
+	}
+	return allowed;
 }

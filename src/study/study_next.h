@@ -12,9 +12,15 @@
 #include "study_matrix.h"
 
 /* What a run is for; only runs of one purpose are looked at together. */
-enum study_purpose { STUDY_WARM_UP, STUDY_CHOOSE, STUDY_CONFIRM };
+enum study_purpose {
+	STUDY_WARM_UP,
+	STUDY_CHOOSE,
+	STUDY_CONFIRM,
+	STUDY_IDLE, /* no run: the machine is left alone, its watts are measured */
+	STUDY_PURPOSES,
+};
 
-/* One run of all workloads. */
+/* One run of all workloads, or one idle window. */
 struct study_seen {
 	int config, boot; /* boot: a number that tells the boots of the host apart */
 	enum study_purpose purpose;
@@ -25,7 +31,16 @@ struct study_seen {
 	 */
 	double value[STUDY_GOALS];
 	double minutes; /* the run with its preparation */
+	/* Of an idle window: watts of its lowest part, standard error of its mean (batch means), share of the CPUs that
+	 * was busy; NAN: not known. */
+	double lowest, error, busy;
 };
+
+/* A configuration whose last so many runs were all void is given up: it cannot be measured here. */
+enum { STUDY_MOST_VOID = 4 };
+
+/* Is the configuration given up? Of a row of that many void runs nothing later is looked at. */
+bool study_given_up(const struct study_seen *seen, size_t count, int config);
 
 enum study_what {
 	STUDY_RUN,   /* run `config` `runs` times */
@@ -37,6 +52,12 @@ struct study_step {
 	enum study_what what;
 	enum study_purpose purpose;
 	int config, runs;
+	/*
+	 * Of an idle window: before it the host has to boot into `config`, since levels are known to leave traces that
+	 * last until a boot. Nothing else may have been in force in that boot: see study_boot_is_fresh().
+	 */
+	bool own_boot;
+	bool cut;	   /* runs were wanted, and study_engine_hurry() left them out */
 	int incumbent;	   /* of the first target; -1: not known yet */
 	const char *words; /* why, for the progress line: "first look", "block 3" */
 };
@@ -88,6 +109,30 @@ int study_answer(struct study_engine *engine, size_t target, const struct study_
  */
 int study_confirmed(const struct study_engine *engine, size_t target, const struct study_seen *seen, size_t count,
 		    int incumbent, struct stat_compare *ret, struct err *err);
+
+/*
+ * Idle watts cannot be measured here (no meter): no window is asked for any more, and the answer says why. Where
+ * nothing else is sought study_next() is -ENODATA.
+ */
+void study_engine_no_idle(struct study_engine *engine, const char *why);
+
+/* The time is over but for idle windows: nothing else is asked for any more. */
+void study_engine_hurry(struct study_engine *engine);
+
+/*
+ * Seconds that the idle windows are about to take that are still to be measured, boots not counted; 0: none are wanted.
+ */
+double study_idle_seconds(struct study_engine *engine, const struct study_seen *seen, size_t count);
+
+/* Was nothing measured in that boot so far? */
+bool study_boot_is_fresh(const struct study_seen *seen, size_t count, int boot);
+
+/*
+ * Is a level of the study known to leave traces in idle watts that last until a boot? tuned's profiles with governor
+ * performance leave EPP at 0 behind, which tuned cannot put back (its commands are undone in an order in which the
+ * kernel refuses it), and those of tuned up to 2.21 a request for 100 us. Study A met both.
+ */
+bool study_leaves_traces(const struct study *study);
 
 /* ln of the target's value of a run; NAN when a part was not measured. */
 double study_log(const struct study_target *target, const struct study_seen *seen);

@@ -12,8 +12,8 @@
 #include "study_run_internal.h"
 #include "text.h"
 
-/* A configuration that gives that many void runs one after the other cannot be measured here. */
-enum { MOST_VOID = 4 };
+/* When so many runs in a row are void, of whichever configurations, it is the machine or the workload. */
+enum { HOPELESS_VOID = 3 * STUDY_MOST_VOID };
 
 /* Enters a configuration for bench; one for each subject. */
 struct entry {
@@ -31,18 +31,22 @@ struct running {
 	struct bench_command *commands, *prepares, *cleanups; /* by workload */
 	struct bench_reader *readers;			      /* by workload */
 	int *subjects;					      /* [config][workload]: 1 + number at bench; 0: not yet */
-	size_t room;					      /* of outcome->seen */
+	struct study_idler idler;
+	size_t room; /* of outcome->seen */
 	double spent_before_s;
 	int64_t began_ns;
 	int boot;
-	bool warm;	 /* a run was made since the last boot or restart */
-	size_t void_row; /* void runs of one configuration in a row */
+	bool warm;		       /* a run was made since the last boot or restart */
+	size_t void_row;	       /* void runs in a row, idle windows left out */
+	const struct study_step *step; /* that is being done */
+	const char *step_config;
 	const char *work;
 	const char *energy; /* the metric whose joules count; NULL: none */
+	const char *meter;  /* "wall": whose they are */
 };
 
 const char *const study_purposes[] = {
-    [STUDY_WARM_UP] = "warmup", [STUDY_CHOOSE] = "measure", [STUDY_CONFIRM] = "confirm"};
+    [STUDY_WARM_UP] = "warmup", [STUDY_CHOOSE] = "measure", [STUDY_CONFIRM] = "confirm", [STUDY_IDLE] = "idle"};
 
 static int enter(void *data, struct err *err)
 {
@@ -62,7 +66,7 @@ const char *study_subject_name(struct arena *arena, const struct study_matrix *m
 		   : arena_printf(arena, "%s: %s", matrix->study->workloads[workload].name, name);
 }
 
-static const char *settings_json(struct arena *arena, const struct study_matrix *matrix, size_t config)
+const char *study_settings_json(struct arena *arena, const struct study_matrix *matrix, size_t config)
 {
 	const struct study *study = matrix->study;
 	const size_t *levels = study_levels(matrix, config);
@@ -148,7 +152,7 @@ static int subject_of(struct running *running, int config, size_t workload, int 
 	    .command = running->commands[workload],
 	    .prepare = of->prepare.line ? &running->prepares[workload] : NULL,
 	    .conclude = of->cleanup.line ? &running->cleanups[workload] : NULL,
-	    .settings = settings_json(running->arena, running->setup->matrix, (size_t)config),
+	    .settings = study_settings_json(running->arena, running->setup->matrix, (size_t)config),
 	    .readers = of->metric.kind == STUDY_WALL ? NULL : &running->readers[workload],
 	    .reader_count = of->metric.kind == STUDY_WALL ? 0 : 1,
 	    .enter = enter,
@@ -169,6 +173,7 @@ void study_seen_begin(struct study_seen *seen, int config, int boot, enum study_
 	*seen = (struct study_seen){.config = config, .boot = boot, .purpose = purpose, .valid = true};
 	for (size_t goal = 0; goal < STUDY_GOALS; goal++)
 		seen->value[goal] = NAN;
+	seen->lowest = seen->error = seen->busy = (double)NAN;
 }
 
 static double add(double sum, double more)
@@ -285,6 +290,62 @@ static void tell(const struct running *running, const struct study_step *step)
 		running->setup->tell(running->setup->data, &progress);
 }
 
+/* A configuration with nothing but void runs is given up by the decision; what no other can be measured without is not.
+ */
+static int judge_voids(const struct running *running, const struct study_step *step, const char *why, struct err *err)
+{
+	const struct study_outcome *outcome = running->outcome;
+	bool given_up = study_given_up(outcome->seen, outcome->count, step->config), measured = false;
+
+	for (size_t i = 0; i < outcome->count; i++)
+		measured = measured || outcome->seen[i].valid;
+	if (running->void_row < HOPELESS_VOID &&
+	    (!given_up || (measured && step->config != (int)running->setup->matrix->baseline)))
+		return 0;
+	return err_set(err, EPROTO, running->study->name, "%zu runs in a row are void, the last of %s: %s",
+		       running->void_row, running->step_config, why ? why : "no value");
+}
+
+static void tell_idle(void *data, bool settles, double left_s)
+{
+	const struct running *running = data;
+	const struct study_progress progress = {.step = running->step,
+						.config = running->step_config,
+						.runs = running->outcome->count,
+						.spent_s = spent(running),
+						.settles = settles,
+						.left_s = left_s};
+
+	if (running->setup->tell)
+		running->setup->tell(running->setup->data, &progress);
+}
+
+/* An idle window of the configuration, in which the machine is. */
+static int idle_once(struct running *running, const struct study_step *step, struct err *err)
+{
+	struct study_seen seen;
+	int r;
+
+	if (!running->idler.bench)
+		running->idler = (struct study_idler){
+		    .arena = running->arena,
+		    .matrix = running->setup->matrix,
+		    .host = &running->host,
+		    .bench = running->bench,
+		    .meter = running->meter,
+		    .idles = ARENA_ARRAY(running->arena, running->setup->matrix->count, struct bench_idle),
+		    .tell = tell_idle,
+		    .data = running};
+	study_seen_begin(&seen, step->config, running->boot, STUDY_IDLE);
+	r = study_idle_once(&running->idler, &seen, err);
+	if (r < 0)
+		return r;
+	if (!seen.valid)
+		running->host.config = -1;
+	keep_seen(running, &seen);
+	return 0;
+}
+
 static int perform(struct running *running, const struct study_step *step, struct err *err)
 {
 	const char *why = NULL;
@@ -293,10 +354,14 @@ static int perform(struct running *running, const struct study_step *step, struc
 			    STUDY_VM_RESTART;
 	int r = 0;
 
+	running->step = step;
+	running->step_config = study_config_name(running->arena, running->setup->matrix, (size_t)step->config);
 	tell(running, step);
 	if (restarts)
 		running->warm = false;
 	r = study_host_enter(&running->host, step->config, err);
+	if (r == 0 && step->purpose == STUDY_IDLE)
+		return idle_once(running, step, err);
 	if (r == 0 && !running->warm)
 		r = look_once(running, step->config, STUDY_WARM_UP, &why, err);
 	for (int i = 0; i < step->runs && r == 0; i++) {
@@ -305,12 +370,17 @@ static int perform(struct running *running, const struct study_step *step, struc
 			running->void_row =
 			    running->outcome->seen[running->outcome->count - 1].valid ? 0 : running->void_row + 1;
 	}
-	if (r == 0 && running->void_row >= MOST_VOID)
-		return err_set(err, EPROTO, running->study->name, "%d runs in a row are void, the last of %s: %s",
-			       MOST_VOID,
-			       study_config_name(running->arena, running->setup->matrix, (size_t)step->config),
-			       why ? why : "no value");
-	return r;
+	return r < 0 ? r : judge_voids(running, step, why, err);
+}
+
+/* Time is left for idle windows: they are what the other runs are chosen by. Half of the budget is for them at most. */
+static bool is_out_of_time(const struct running *running)
+{
+	const struct study_outcome *outcome = running->outcome;
+	double budget_s = running->study->budget_s,
+	       idle_s = study_idle_seconds(outcome->engine, outcome->seen, outcome->count);
+
+	return budget_s > 0 && spent(running) >= budget_s - MIN_OF(idle_s, budget_s / 2);
 }
 
 static int loop(struct running *running, struct err *err)
@@ -318,20 +388,23 @@ static int loop(struct running *running, struct err *err)
 	struct study_outcome *outcome = running->outcome;
 	struct study_step step;
 
+	if (!running->meter)
+		study_engine_no_idle(outcome->engine, outcome->energy ? outcome->energy : "no meter tells watts here");
 	for (;;) {
+		if (is_out_of_time(running))
+			study_engine_hurry(outcome->engine);
 		int r = study_next(outcome->engine, outcome->seen, outcome->count, running->host.config, running->boot,
 				   &step, err);
 
 		if (r < 0)
 			return r;
-		outcome->what = step.what;
+		outcome->what = step.cut ? STUDY_RUN : step.what;
 		outcome->incumbent = step.incumbent;
-		if (step.what != STUDY_RUN)
-			return 0;
-		if (running->study->budget_s > 0 && spent(running) >= running->study->budget_s) {
+		if (step.cut || (step.what == STUDY_RUN && running->study->budget_s > 0 &&
+				 spent(running) >= running->study->budget_s))
 			outcome->why = "the budget is spent";
+		if (step.what != STUDY_RUN || (outcome->why && !step.cut))
 			return 0;
-		}
 		r = perform(running, &step, err);
 		if (r < 0)
 			return r;
@@ -437,6 +510,7 @@ static int begin(struct running *running, struct err *err)
 		r = check_meters(running, meter, measured, err);
 	meter = measured ? measured : meter;
 	running->energy = study_meter_metric(running->arena, meter);
+	running->meter = meter;
 	if (meter)
 		bench.safety.boundary = study_meter_boundary(meter);
 	running->room = outcome->count;

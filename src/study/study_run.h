@@ -14,6 +14,9 @@ struct study_progress {
 	const char *config; /* name of the configuration */
 	size_t runs;	    /* made so far, warm-up runs and void ones too */
 	double spent_s;
+	/* Of an idle window: does the machine settle, and seconds that are left of this; 0: it has not begun. */
+	bool settles;
+	double left_s;
 };
 
 struct study_outcome;

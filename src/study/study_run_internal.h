@@ -3,12 +3,41 @@
 #ifndef HVTUNE_STUDY_RUN_INTERNAL_H
 #define HVTUNE_STUDY_RUN_INTERNAL_H
 
+#include "bench_idle.h"
 #include "study_run.h"
 
 extern const char *const study_purposes[]; /* by enum study_purpose */
 
 /* The name of the configuration in the store that is a workload in a configuration of the study. */
 const char *study_subject_name(struct arena *arena, const struct study_matrix *matrix, size_t config, size_t workload);
+
+/* The settings of a configuration as they stand in the store: JSON, see store.h. */
+const char *study_settings_json(struct arena *arena, const struct study_matrix *matrix, size_t config);
+
+/* ---- idle windows (study_run_idle.c) ---- */
+
+/* The name of a configuration's idle windows in the store. */
+const char *study_idle_name(struct arena *arena, const struct study_matrix *matrix, size_t config);
+
+/* "wall power", as runs keep it; NULL for NULL: the widest that there is. */
+const char *study_idle_metric(struct arena *arena, const char *meter);
+
+/* What a window has measured. */
+void study_seen_idle(struct study_seen *seen, const struct study *study, const struct bench_idle_window *window);
+
+struct study_idler {
+	struct arena *arena;
+	const struct study_matrix *matrix;
+	struct study_host *host;
+	struct bench *bench;
+	const char *meter;	  /* whose watts count */
+	struct bench_idle *idles; /* by configuration; `parts` 0: not yet */
+	void (*tell)(void *data, bool settles, double left_s);
+	void *data;
+};
+
+/* An idle window of seen->config, which is entered first; `seen` is begun. Errors as bench_idle(). */
+int study_idle_once(struct study_idler *idler, struct study_seen *seen, struct err *err);
 
 /* A run of all workloads is put together one by one. `joules` may be NAN. */
 void study_seen_begin(struct study_seen *seen, int config, int boot, enum study_purpose purpose);

@@ -6,102 +6,9 @@
 #include <errno.h>
 #include <math.h>
 
-#include "study_next.h"
+#include "study_world.h"
 #include "text.h"
 #include "unit.h"
-
-enum { MOST = 1500 };
-
-struct world {
-	struct arena *arena;
-	struct study *study;
-	struct study_matrix matrix;
-	struct study_seen seen[MOST];
-	size_t count;
-	uint64_t chance;
-	double noise;
-	const double *effects; /* ln, by number of the level of each factor, one after the other */
-	int boots;
-};
-
-static void make(struct world *world, const char *text)
-{
-	struct study_mistakes mistakes = {0};
-
-	*world = (struct world){.arena = arena_new(), .chance = 42, .noise = .005};
-	if (study_read(world->arena, "s.yaml", text, strlen(text), &world->study, &mistakes) < 0)
-		fail_msg("line %u: %s", mistakes.items[0].line, mistakes.items[0].what);
-	study_matrix_make(world->arena, world->study, &world->matrix);
-}
-
-/* About normal, from the sum of twelve. */
-static double draw(struct world *world)
-{
-	double sum = 0;
-
-	for (int i = 0; i < 12; i++) {
-		world->chance = world->chance * 6364136223846793005u + 1442695040888963407u;
-		sum += (double)(world->chance >> 33) / (double)(1u << 31);
-	}
-	return sum - 6;
-}
-
-static double truth(const struct world *world, int config)
-{
-	const size_t *levels = study_levels(&world->matrix, (size_t)config);
-	size_t at = 0;
-	double sum = 0;
-
-	for (size_t f = 0; f < world->study->factor_count; f++) {
-		sum += world->effects[at + levels[f]];
-		at += world->study->factors[f].level_count;
-	}
-	return sum;
-}
-
-static void run(struct world *world, int config, enum study_purpose purpose)
-{
-	struct study_seen *seen = &world->seen[world->count++];
-
-	assert_true(world->count < MOST);
-	*seen = (struct study_seen){
-	    .config = config, .boot = world->boots, .purpose = purpose, .valid = true, .minutes = 1};
-	for (size_t goal = 0; goal < STUDY_GOALS; goal++)
-		seen->value[goal] = NAN;
-	seen->value[STUDY_TIME] = exp(4 + truth(world, config) + world->noise * draw(world));
-}
-
-/* To its end; `anew`: the decision is made by an engine that knows nothing but the runs, as after a reboot. */
-static struct study_step play(struct world *world, bool anew, struct study_engine **ret)
-{
-	struct study_engine *engine = NULL;
-	struct study_step step;
-	struct err err = {0};
-	int config = (int)world->matrix.baseline;
-
-	for (;;) {
-		if (!engine && study_engine_new(world->arena, &world->matrix, &engine, &err) < 0)
-			fail_msg("%s", err.what);
-		if (study_next(engine, world->seen, world->count, config, world->boots, &step, &err) < 0)
-			fail_msg("%s", err.what);
-		if (step.what != STUDY_RUN)
-			break;
-		if (study_switch_cost(&world->matrix, (size_t)config, (size_t)step.config) >= STUDY_HOST_BOOT) {
-			world->boots++;
-			run(world, step.config, STUDY_WARM_UP);
-		}
-		config = step.config;
-		for (int i = 0; i < step.runs; i++)
-			run(world, config, step.purpose);
-		if (anew)
-			study_engine_free(&engine);
-	}
-	if (ret)
-		*ret = engine;
-	else
-		study_engine_free(&engine);
-	return step;
-}
 
 #define FEW                                                                                                            \
 	"study: s\nworkloads: {w: make}\nruns: [5, 16]\nfactors:\n  a: {knob: thp, levels: [always, madvise, "         \
@@ -119,9 +26,9 @@ static void test_blocks(void **state)
 	struct err err = {0};
 
 	(void)state;
-	make(&world, FEW);
+	world_make(&world, FEW);
 	world.effects = effects;
-	step = play(&world, false, &engine);
+	step = world_play(&world, false, &engine);
 	assert_int_equal(study_engine_design(engine), STUDY_FULL);
 	assert_int_equal(step.what, STUDY_DONE);
 	assert_string_equal(study_config_name(world.arena, &world.matrix, (size_t)step.incumbent), "a=never b=1");
@@ -158,9 +65,9 @@ static void test_nothing(void **state)
 	struct err err = {0};
 
 	(void)state;
-	make(&world, FEW);
+	world_make(&world, FEW);
 	world.effects = effects;
-	step = play(&world, false, &engine);
+	step = world_play(&world, false, &engine);
 	assert_int_equal(step.what, STUDY_DONE);
 	if (study_confirmed(engine, 0, world.seen, world.count, step.incumbent, &compare, &err) == 0)
 		assert_int_equal(compare.verdict, STAT_EQUIVALENT);
@@ -176,10 +83,10 @@ static void test_spent(void **state)
 	struct world world;
 
 	(void)state;
-	make(&world, FEW "confirm: no\n");
+	world_make(&world, FEW "confirm: no\n");
 	world.effects = effects;
 	world.noise = .2;
-	step = play(&world, false, NULL);
+	step = world_play(&world, false, NULL);
 	assert_int_equal(step.what, STUDY_SPENT);
 	assert_int_equal(world.count, 16 * 6);
 	world.arena = arena_free(world.arena);
@@ -192,11 +99,11 @@ static void test_resume(void **state)
 	struct world one, two;
 
 	(void)state;
-	make(&one, FEW);
-	make(&two, FEW);
+	world_make(&one, FEW);
+	world_make(&two, FEW);
 	one.effects = two.effects = effects;
-	(void)play(&one, false, NULL);
-	(void)play(&two, true, NULL);
+	(void)world_play(&one, false, NULL);
+	(void)world_play(&two, true, NULL);
 	assert_int_equal(one.count, two.count);
 	for (size_t i = 0; i < one.count; i++)
 		assert_int_equal(one.seen[i].config, two.seen[i].config);
@@ -222,14 +129,14 @@ static void test_race(void **state)
 		struct err err = {0};
 		double best = INFINITY;
 
-		make(&world, MANY);
+		world_make(&world, MANY);
 		world.effects = effects;
-		step = play(&world, anew, &engine);
+		step = world_play(&world, anew, &engine);
 		assert_int_equal(study_engine_design(engine), STUDY_RACE);
 		assert_int_equal(step.what, STUDY_DONE);
 		for (size_t c = 0; c < world.matrix.count; c++)
-			best = MIN_OF(best, truth(&world, (int)c));
-		assert_true(truth(&world, step.incumbent) <= best + .01);
+			best = MIN_OF(best, world_truth(&world, (int)c));
+		assert_true(world_truth(&world, step.incumbent) <= best + .01);
 		/* 36 configurations by far fewer runs than five of each. */
 		assert_true(world.count < 100);
 		assert_int_equal(study_answer(engine, 0, world.seen, world.count, &answer, &err), 0);
@@ -245,11 +152,12 @@ static void test_levers(void **state)
 	struct world world;
 
 	(void)state;
-	make(&world,
-	     "study: s\nworkloads: {w: make}\ndesign: one-by-one\nruns: 4\nfactors:\n  a: {knob: thp, levels: [always, "
-	     "never]}\n  b: {knob: swappiness, levels: [1, 60]}\n  c: {knob: numa_balancing, levels: [0, 1]}\n");
+	world_make(&world,
+		   "study: s\nworkloads: {w: make}\ndesign: one-by-one\nruns: 4\nconfirm: no\nfactors:\n  a: {knob: "
+		   "thp, levels: [always, "
+		   "never]}\n  b: {knob: swappiness, levels: [1, 60]}\n  c: {knob: numa_balancing, levels: [0, 1]}\n");
 	world.effects = effects;
-	assert_int_equal(play(&world, false, NULL).what, STUDY_DONE);
+	assert_int_equal(world_play(&world, false, NULL).what, STUDY_DONE);
 	assert_int_equal(world.count, 4 * (2 * 3 + 2));
 	world.arena = arena_free(world.arena);
 }
@@ -264,10 +172,10 @@ static void test_no_energy(void **state)
 	struct err err = {0};
 
 	(void)state;
-	make(&world, FEW "objectives: [time, energy]\n");
+	world_make(&world, FEW "objectives: [time, energy]\n");
 	world.effects = effects;
 	assert_int_equal(study_engine_new(world.arena, &world.matrix, &engine, &err), 0);
-	run(&world, 0, STUDY_CHOOSE);
+	world_run(&world, 0, STUDY_CHOOSE);
 	assert_int_equal(study_next(engine, world.seen, world.count, 0, 0, &step, &err), -ENODATA);
 	assert_non_null(strstr(err.what, "energy"));
 	study_engine_free(&engine);
@@ -284,8 +192,8 @@ static void test_weights(void **state)
 	struct err err = {0};
 
 	(void)state;
-	make(&world, "study: s\nworkloads: {w: make}\nfactors: {f: {knob: thp, levels: [never, always]}}\n"
-		     "objectives: [time, energy]\nweights: {time: 6, energy: 2}\n");
+	world_make(&world, "study: s\nworkloads: {w: make}\nfactors: {f: {knob: thp, levels: [never, always]}}\n"
+			   "objectives: [time, energy]\nweights: {time: 6, energy: 2}\n");
 	arena = world.arena;
 	assert_int_equal(study_engine_new(arena, &world.matrix, &engine, &err), 0);
 	assert_int_equal(study_engine_targets(engine, &targets), 1);

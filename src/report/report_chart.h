@@ -54,6 +54,8 @@ struct chart_step {
 	double value;			/* after this step; of the first row: the start */
 	double change_low, change_high; /* interval of the step: value minus the one before. NAN: none is known */
 	const char *note;
+	double order_low, order_high; /* what the step would be in another order, as the interval; equal: not known */
+	bool measured;		      /* no step, but where the others lead to, as measured; the interval is its own */
 };
 
 struct chart_waterfall {

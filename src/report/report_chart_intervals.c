@@ -113,6 +113,9 @@ const char *chart_step_value(struct arena *arena, const struct scale *scale, con
 
 	if (!isfinite(step->value))
 		return "not known";
+	if (step->measured)
+		return chart_estimate(arena, scale, step->value, step->value + step->change_low,
+				      step->value + step->change_high);
 	if (!isfinite(before))
 		return scale_value(arena, scale, step->value, NAN);
 	return arena_printf(arena, "%s to %s (%s\u00a0%%)", scale_change(arena, scale, change, half, true),
@@ -131,6 +134,24 @@ static double value_before(const struct chart_waterfall *chart, int index)
 	return NAN;
 }
 
+/* The interval of a step from `before`; below it, thin, the range over orders. */
+static void put_span(struct canvas *canvas, const struct scale *scale, const struct chart_step *step, double before,
+		     double y)
+{
+	if (isfinite(step->change_low) && isfinite(step->change_high))
+		canvas_line(canvas, "ink", scale_at(scale, before + step->change_low), y,
+			    scale_at(scale, before + step->change_high), y);
+	if (step->order_high > step->order_low) {
+		double from = scale_at(scale, before + step->order_low),
+		       to = scale_at(scale, before + step->order_high);
+		double below = y + BAR / 2. + 3;
+
+		canvas_line(canvas, "axis", from, below, to, below);
+		canvas_line(canvas, "axis", from, below - 2, from, below + 2);
+		canvas_line(canvas, "axis", to, below - 2, to, below + 2);
+	}
+}
+
 void chart_svg_waterfall(struct canvas *canvas, const struct chart_waterfall *chart, double y)
 {
 	struct arena *arena = canvas->arena;
@@ -143,6 +164,8 @@ void chart_svg_waterfall(struct canvas *canvas, const struct chart_waterfall *ch
 		chart_hold(&low, &high, chart->steps[i].value);
 		chart_hold(&low, &high, before + chart->steps[i].change_low);
 		chart_hold(&low, &high, before + chart->steps[i].change_high);
+		chart_hold(&low, &high, before + chart->steps[i].order_low);
+		chart_hold(&low, &high, before + chart->steps[i].order_high);
 	}
 	chart_pad(&low, &high, 0.06);
 	struct scale scale = scale_make(low, high, chart->measure.unit, 8);
@@ -168,13 +191,12 @@ void chart_svg_waterfall(struct canvas *canvas, const struct chart_waterfall *ch
 			canvas_line(canvas, "ref", from, last + BAR / 2., from, middle - BAR / 2.);
 		if (!isfinite(step->value))
 			continue;
-		if (!isfinite(before)) {
+		if (!isfinite(before) || step->measured) {
+			put_span(canvas, &all.scale, step, step->value, middle);
 			canvas_rect(canvas, "ref", to - 2, middle - BAR / 2., 4, BAR);
 		} else {
 			canvas_rect(canvas, class, fmin(from, to), middle - BAR / 2., fmax(fabs(to - from), 1.5), BAR);
-			if (isfinite(step->change_low) && isfinite(step->change_high))
-				canvas_line(canvas, "ink", scale_at(&all.scale, before + step->change_low), middle,
-					    scale_at(&all.scale, before + step->change_high), middle);
+			put_span(canvas, &all.scale, step, before, middle);
 		}
 		last = middle;
 	}
@@ -270,9 +292,8 @@ void chart_svg_dots(struct canvas *canvas, const struct chart_dots *chart, doubl
 	for (int i = 0; i < chart->count; i++) {
 		const struct chart_runs *row = &chart->rows[i];
 
-		rows[i] =
-		    (struct chart_row){row->label, chart_estimate(arena, &scale, row->value, row->low, row->high),
-				       arena_printf(arena, "%d %s", row->count, row->count == 1 ? "run" : "runs")};
+		rows[i] = (struct chart_row){row->label, chart_estimate(arena, &scale, row->value, row->low, row->high),
+					     chart_runs_words(arena, row)};
 	}
 	struct chart_rows all = chart_rows_new(canvas, rows, chart->count, low, high, chart->measure.unit);
 

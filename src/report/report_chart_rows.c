@@ -59,6 +59,22 @@ const char *chart_estimate(struct arena *arena, const struct scale *scale, doubl
 			    scale_value(arena, &bare, high, half));
 }
 
+const char *chart_runs_words(struct arena *arena, const struct chart_runs *row)
+{
+	int warm_up = 0, out = 0;
+
+	for (int i = 0; row->kinds && i < row->count; i++) {
+		warm_up += row->kinds[i] == CHART_RUN_WARM_UP;
+		out += row->kinds[i] == CHART_RUN_VOID;
+	}
+	int count = row->count - warm_up - out;
+	const char *text = arena_printf(arena, "%d %s", count, count == 1 ? "run" : "runs");
+
+	if (warm_up)
+		text = arena_printf(arena, "%s, %d warm-up", text, warm_up);
+	return out ? arena_printf(arena, "%s, %d void", text, out) : text;
+}
+
 /* ---- axes ---- */
 
 double chart_ticks_width(struct arena *arena, const struct scale *scale)

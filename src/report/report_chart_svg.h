@@ -55,6 +55,9 @@ const char *chart_measure_words(struct arena *arena, const struct chart_measure 
 /* "82.4 s (81.9 to 82.9)"; without an interval the value alone. */
 const char *chart_estimate(struct arena *arena, const struct scale *scale, double value, double low, double high);
 
+/* "8 runs, 1 warm-up, 2 void". */
+const char *chart_runs_words(struct arena *arena, const struct chart_runs *row);
+
 /* "-3.1 s to 79.3 s (-3.8 %)": a step of a waterfall after the value `before`, NAN for the first. */
 const char *chart_step_value(struct arena *arena, const struct scale *scale, const struct chart_step *step,
 			     double before);

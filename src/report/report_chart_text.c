@@ -292,11 +292,12 @@ static void put_waterfall(const struct term *term, struct arena *arena, const st
 		int from = text_column(&all.scale, before), to = text_column(&all.scale, step->value);
 		bool clear = !(step->change_low <= 0 && step->change_high >= 0);
 		bool good = (step->value < before) == (chart->measure.better == CHART_LOWER);
-		enum term_colour colour = from < 0 || !clear || chart->measure.better == CHART_NEITHER ? TERM_PLAIN
-					  : good						       ? TERM_GREEN
-												       : TERM_YELLOW;
+		enum term_colour colour = from < 0 || step->measured || !clear || chart->measure.better == CHART_NEITHER
+					      ? TERM_PLAIN
+					  : good ? TERM_GREEN
+						 : TERM_YELLOW;
 
-		if (from < 0 || to < 0)
+		if (from < 0 || to < 0 || step->measured)
 			text_track_put(&track, to, term->utf8 ? "\u25a0" : "#");
 		else
 			text_track_run(&track, from, to, term->utf8 ? clear ? "\u2588" : "\u2591" : clear ? "#" : ":");
@@ -323,7 +324,8 @@ static void put_dots(const struct term *term, struct arena *arena, const struct 
 	for (int i = 0; i < chart->count; i++)
 		rows[i] = (struct chart_row){
 		    chart->rows[i].label,
-		    chart_estimate(arena, &scale, chart->rows[i].value, chart->rows[i].low, chart->rows[i].high), NULL};
+		    chart_estimate(arena, &scale, chart->rows[i].value, chart->rows[i].low, chart->rows[i].high),
+		    chart_runs_words(arena, &chart->rows[i])};
 	struct text_rows all = rows_new(term, arena, rows, chart->count, low, high, chart->measure.unit);
 
 	for (int i = 0; i < chart->count; i++) {

@@ -53,11 +53,15 @@ static void say_waterfall(FILE *out, struct arena *arena, const struct chart_wat
 		(void)fprintf(out, " %s: ", step->label);
 		if (!isfinite(step->value))
 			(void)fputs("not known.", out);
-		else if (!isfinite(before))
-			(void)fprintf(out, "%s.", scale_value(arena, &scale, step->value, NAN));
+		else if (!isfinite(before) || step->measured)
+			(void)fprintf(out, "%s.", chart_step_value(arena, &scale, step, before));
 		else
 			(void)fprintf(out, "%s, to %s.", scale_change(arena, &scale, step->value - before, half, false),
 				      scale_value(arena, &scale, step->value, half));
+		if (step->order_high > step->order_low)
+			(void)fprintf(out, " In other orders %s to %s.",
+				      scale_change(arena, &scale, step->order_low, half, false),
+				      scale_change(arena, &scale, step->order_high, half, false));
 		if (step->note)
 			(void)fprintf(out, " %s%s", step->note, sentence_end(step->note));
 		before = isfinite(step->value) ? step->value : before;
@@ -154,9 +158,8 @@ static void say_dots(FILE *out, struct arena *arena, const struct chart_dots *ch
 
 		for (int k = 0; k < row->count; k++)
 			chart_hold(&least, &most, row->values[k]);
-		(void)fprintf(out, " %s: %d %s from %s to %s, estimate %s.", row->label, row->count,
-			      row->count == 1 ? "run" : "runs", scale_value(arena, &scale, least, NAN),
-			      scale_value(arena, &scale, most, NAN),
+		(void)fprintf(out, " %s: %s, from %s to %s, estimate %s.", row->label, chart_runs_words(arena, row),
+			      scale_value(arena, &scale, least, NAN), scale_value(arena, &scale, most, NAN),
 			      chart_estimate(arena, &scale, row->value, row->low, row->high));
 	}
 }

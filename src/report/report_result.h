@@ -10,13 +10,21 @@
 
 #include "report_doc.h"
 #include "stat_compare.h"
+#include "stat_effects.h"
+#include "stat_geomean.h"
 #include "store.h"
 
 /* One metric of one configuration. */
 struct report_estimate {
-	int runs;		    /* valid ones with a value */
-	struct stat_interval value; /* NAN without runs; infinite bounds: too few for an interval */
-	double half;		    /* half of the interval, NAN without one */
+	int runs;  /* valid ones with a value */
+	int boots; /* in which they were made; 0: not known */
+	/*
+	 * The geometric mean with its interval on logs, from the means of boots where there are RESULT_LEAST or more;
+	 * NAN without runs. Infinite bounds: too few runs for an interval.
+	 */
+	struct stat_interval value;
+	double half;	 /* half of the interval, NAN without one */
+	bool arithmetic; /* a value is 0 or below, so that there are no logs: the mean of the values as they are */
 };
 
 /* One configuration beside the first, over the blocks that hold both. */
@@ -36,20 +44,60 @@ struct report_metric {
 	struct report_difference *differences; /* the same; that of the first is empty */
 };
 
+/* What a setting contributes to a change of several. */
+struct report_lever {
+	const char *knobs, *from, *to; /* "governor", "powersave", "performance" */
+	struct stat_lever share;
+};
+
+/* The way from one configuration to another, the largest share first. */
+struct report_attribution {
+	int metric, workload, from, to;
+	struct stat_attribution total;
+	struct report_lever *levers;
+	int count;
+};
+
+/* A configuration of a study beside its baseline over all workloads: ratios above 1 are more. */
+struct report_mean {
+	int configuration;		       /* it in one of its workloads; the settings are the same in all */
+	struct stat_geomean performance;       /* workloads 0: none has runs of both */
+	struct stat_geomean power, efficiency; /* performance per watt; workloads 0: energy was not measured */
+	double *ratios;			       /* of performance, by workload; NAN: not measured */
+	const char *left_out;		       /* names of workloads that are in none of the means; "" */
+};
+
+/* A metric before and after. */
+struct report_change {
+	int metric, from, to, pairs;
+	double before, after;	    /* geometric means */
+	struct stat_interval ratio; /* bounded */
+	enum stat_verdict verdict;
+};
+
 struct report_result {
 	struct arena *arena;
 	const struct store_whole *whole;
 	const struct store_sample *samples;
 	size_t sample_count;
+	const int *boots; /* of each run, counted from 0 in their order; -1: not known */
+	int boot_count;
 	bool study;	/* runs were chosen by what was seen: no difference is claimed */
 	int *workloads; /* of each configuration: a study may have several, whose values are not compared */
 	int workload_count;
+	const int *baselines;	       /* of each workload the configuration that it began from; -1: not measured */
 	double alpha, margin;	       /* of the comparisons, from the session's method */
 	struct report_metric *metrics; /* whole->metric_count */
 	int main;		       /* index of the metric that the verdict is about; -1 without metrics */
-	const char *const *verdict;    /* sentences, the first is the main one; ends with NULL */
+	struct report_attribution *attributions; /* of the main metric and of energy, by workload */
+	int attribution_count;
+	struct report_mean *means; /* the baseline first; none where there is one workload */
+	int mean_count;
+	struct report_change *changes; /* of two configurations; of a study to what it confirmed */
+	int change_count;
+	const char *const *verdict; /* sentences, the first is the main one; ends with NULL */
 	struct chart *charts;
-	int chart_count;
+	int chart_count, chart_room;
 };
 
 /*
@@ -84,8 +132,8 @@ void report_result_charts(struct report_result *result);
 int report_result_study(struct arena *arena, struct store *store, struct store_whole *whole,
 			struct store_sample **samples, size_t *sample_count, struct err *err);
 
-/* The host, from the facts of `hvtune show --json`; false: they are of another form, and nothing was added. */
-bool report_result_host(struct doc *doc, const char *facts);
+/* The host, from the facts that were kept; false: they are of another form, and nothing was added. */
+bool report_result_host(struct doc *doc, const struct store_session *session);
 
 /* The whole document: verdict first. */
 const struct doc *report_result_doc(struct report_result *result);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "report_result.h"
+#include "report_result_internal.h"
 #include "report_scale.h"
 #include "text.h"
 
@@ -104,8 +104,12 @@ static const char *estimate_text(const struct report_result *result, const struc
 		return scale_plain(result->arena, found->value.estimate, found->half, unit);
 	if (!isfinite(found->half))
 		return "too few runs";
-	return arena_printf(result->arena, "%s to %s", scale_plain(result->arena, found->value.low, found->half, unit),
-			    scale_plain(result->arena, found->value.high, found->half, unit));
+	/* Both in the unit of the estimate, which stands once. */
+	struct scale scale = scale_make(found->value.estimate, found->value.estimate, unit, 4), bare = scale;
+
+	bare.unit[0] = '\0';
+	return arena_printf(result->arena, "%s to %s", scale_value(result->arena, &bare, found->value.low, found->half),
+			    scale_value(result->arena, &scale, found->value.high, found->half));
 }
 
 static const char *title(const struct report_result *result)
@@ -155,30 +159,70 @@ static void add_configurations(struct doc *doc, const struct report_result *resu
 	doc_add_table(doc, table);
 }
 
+static bool measured(const struct report_result *result, size_t metric)
+{
+	for (size_t i = 0; i < result->whole->configuration_count; i++)
+		if (result->metrics[metric].estimates[i].runs)
+			return true;
+	return false;
+}
+
+/* Metrics without any value have no rows; they are named. */
+static void add_unmeasured(struct doc *doc, const struct report_result *result)
+{
+	const char *names = "";
+
+	for (size_t m = 0; m < result->whole->metric_count; m++)
+		if (!measured(result, m))
+			names = arena_printf(doc->arena, "%s%s%s", names, *names ? ", " : "",
+					     result->metrics[m].measure.name);
+	if (*names)
+		doc_add(doc, DOC_TEXT, arena_printf(doc->arena, "No value was measured of: %s.", names));
+}
+
 static void add_estimates(struct doc *doc, const struct report_result *result)
 {
-	static const char *const heads[] = {"configuration", "metric",	 "beside the first",
-					    "runs",	     "estimate", "interval"};
+	static const char *const heads[] = {"configuration", "metric", "beside the first", "runs", "estimate",
+					    "interval",	     "boots"};
 	const struct store_whole *whole = result->whole;
-	struct rows rows = {.arena = doc->arena, .columns = ARRAY_SIZE(heads)};
+	int columns = (int)ARRAY_SIZE(heads) - (result->boot_count < 2);
+	struct rows rows = {.arena = doc->arena, .columns = columns};
 	struct doc_table *table = ARENA_NEW(doc->arena, struct doc_table);
+	bool arithmetic = false, few_boots = false;
 
 	for (size_t m = 0; m < whole->metric_count; m++)
-		for (size_t i = 0; i < whole->configuration_count; i++) {
+		for (size_t i = 0; i < whole->configuration_count && measured(result, m); i++) {
 			const struct report_metric *metric = &result->metrics[m];
+			const struct report_estimate *found = &metric->estimates[i];
 			const char **row = row_new(&rows);
 
 			row[0] = whole->configurations[i].name;
 			row[1] = metric->measure.name;
 			row[2] = i ? metric->differences[i].brief : "";
-			row[3] = arena_printf(doc->arena, "%d", metric->estimates[i].runs);
-			row[4] = estimate_text(result, metric, i, false);
+			row[3] = arena_printf(doc->arena, "%d", found->runs);
+			row[4] = arena_printf(doc->arena, "%s%s", estimate_text(result, metric, i, false),
+					      found->arithmetic ? ", arithmetic" : "");
 			row[5] = estimate_text(result, metric, i, true);
+			if (result->boot_count > 1)
+				row[6] = arena_printf(doc->arena, "%d", found->boots);
+			arithmetic = arithmetic || found->arithmetic;
+			few_boots = few_boots || (found->runs && found->boots < RESULT_LEAST);
 		}
 	*table = (struct doc_table){
-	    "Estimates: geometric means, with 95 % intervals", heads, rows.cells, ARRAY_SIZE(heads), rows.count, 3};
+	    "Estimates: geometric means, with 95 % intervals on logarithms", heads, rows.cells, columns, rows.count, 3};
 	doc_add(doc, DOC_HEADING, "Figures");
 	doc_add_table(doc, table);
+	if (arithmetic)
+		doc_add(doc, DOC_NOTE,
+			"Arithmetic: a value is 0 or below it and has no logarithm, so this is the mean of the values "
+			"as they are, with Student's interval.");
+	if (result->boot_count > 1)
+		doc_add(doc, DOC_NOTE,
+			few_boots
+			    ? "The runs are of several boots, and boots differ by themselves. From three boots on an "
+			      "interval rests on the means of boots; of fewer it holds for those boots only."
+			    : "The runs are of several boots: the intervals rest on the means of boots.");
+	add_unmeasured(doc, result);
 }
 
 static void add_changes(struct doc *doc, const struct report_result *result)
@@ -232,6 +276,43 @@ static void add_notes(struct doc *doc, const struct report_result *result)
 	doc_add_table(doc, table);
 }
 
+/* Runs that are in no figure, by configuration and reason. */
+static void add_left_out(struct doc *doc, const struct report_result *result)
+{
+	static const char *const heads[] = {"configuration", "why", "runs"};
+	const struct store_whole *whole = result->whole;
+	struct rows rows = {.arena = doc->arena, .columns = ARRAY_SIZE(heads)};
+	struct doc_table *table = ARENA_NEW(doc->arena, struct doc_table);
+	int *counts = ARENA_ARRAY(doc->arena, whole->run_count + 1, int);
+
+	for (size_t i = 0; i < whole->run_count; i++) {
+		const struct store_run *run = &whole->runs[i];
+		const char *name = result_configuration_name(result, run->configuration), *why = run->purpose;
+		int at = 0;
+
+		if (result_counts(run))
+			continue;
+		if (!text_equal(run->state, "valid"))
+			why = arena_printf(doc->arena, "%s%s%s", run->state, run->why ? ": " : "",
+					   run->why ? run->why : "");
+		while (at < rows.count &&
+		       !(text_equal(rows.cells[at * 3], name) && text_equal(rows.cells[at * 3 + 1], why)))
+			at++;
+		if (at == rows.count) {
+			const char **row = row_new(&rows);
+
+			row[0] = name;
+			row[1] = why;
+		}
+		rows.cells[at * 3 + 2] = arena_printf(doc->arena, "%d", ++counts[at]);
+	}
+	*table = (struct doc_table){
+	    "Runs that are kept, but are in no figure", heads, rows.cells, ARRAY_SIZE(heads), rows.count, 2};
+	if (rows.count)
+		doc_add(doc, DOC_HEADING, "What was left out");
+	doc_add_table(doc, table);
+}
+
 static const char *took(struct arena *arena, const struct store_run *run)
 {
 	return run->took_ns < 0 ? "not known" : scale_plain(arena, (double)run->took_ns / 1e9, NAN, "s");
@@ -239,38 +320,42 @@ static const char *took(struct arena *arena, const struct store_run *run)
 
 static void add_runs(struct doc *doc, const struct report_result *result)
 {
-	static const char *const first[] = {"run", "configuration", "block", "purpose", "state", "took"};
+	static const char *const first[] = {"run", "configuration", "boot", "block", "purpose", "state", "took"};
 	const struct store_whole *whole = result->whole;
-	size_t columns = ARRAY_SIZE(first) + whole->metric_count;
+	size_t columns = ARRAY_SIZE(first), *shown = ARENA_ARRAY(doc->arena, whole->metric_count + 1, size_t);
+
+	for (size_t m = 0; m < whole->metric_count; m++)
+		if (measured(result, m))
+			shown[columns++ - ARRAY_SIZE(first)] = m;
 	const char **heads = ARENA_ARRAY(doc->arena, columns, const char *);
 	const char **cells = ARENA_ARRAY(doc->arena, columns * (whole->run_count + 1), const char *);
 	struct doc_table *table = ARENA_NEW(doc->arena, struct doc_table);
 
 	memcpy(heads, first, sizeof(first));
-	for (size_t m = 0; m < whole->metric_count; m++)
-		heads[ARRAY_SIZE(first) + m] = result->metrics[m].measure.name;
+	for (size_t m = ARRAY_SIZE(first); m < columns; m++)
+		heads[m] = result->metrics[shown[m - ARRAY_SIZE(first)]].measure.name;
 	for (size_t i = 0; i < whole->run_count; i++) {
 		const struct store_run *run = &whole->runs[i];
 		const char **row = &cells[i * columns];
-		const char *name = "?";
 
-		for (size_t k = 0; k < whole->configuration_count; k++)
-			name = whole->configurations[k].id == run->configuration ? whole->configurations[k].name : name;
 		row[0] = arena_printf(doc->arena, "%lld", (long long)run->id + 1);
-		row[1] = name;
-		row[2] = run->block < 0 ? "" : arena_printf(doc->arena, "%lld", (long long)run->block + 1);
-		row[3] = run->purpose;
-		row[4] = run->why ? arena_printf(doc->arena, "%s: %s", run->state, run->why) : run->state;
-		row[5] = took(doc->arena, run);
-		for (size_t m = 0; m < whole->metric_count; m++)
-			row[ARRAY_SIZE(first) + m] =
-			    run->values && isfinite(run->values[m])
-				? scale_plain(doc->arena, run->values[m], fabs(run->values[m]) / 1000,
-					      result->metrics[m].measure.unit)
-				: "";
+		row[1] = result_configuration_name(result, run->configuration);
+		row[2] = result->boots[i] < 0 ? "" : arena_printf(doc->arena, "%d", result->boots[i] + 1);
+		row[3] = run->block < 0 ? "" : arena_printf(doc->arena, "%lld", (long long)run->block + 1);
+		row[4] = run->purpose;
+		row[5] = run->why ? arena_printf(doc->arena, "%s: %s", run->state, run->why) : run->state;
+		row[6] = took(doc->arena, run);
+		for (size_t m = ARRAY_SIZE(first); m < columns; m++) {
+			const struct report_metric *metric = &result->metrics[shown[m - ARRAY_SIZE(first)]];
+			double value = result_value(whole, run, shown[m - ARRAY_SIZE(first)]);
+
+			row[m] = isfinite(value)
+				     ? scale_plain(doc->arena, value, fabs(value) / 1000, metric->measure.unit)
+				     : "";
+		}
 	}
 	*table = (struct doc_table){
-	    "Every run, in the order in which they were made", heads, cells, (int)columns, (int)whole->run_count, 5};
+	    "Every run, in the order in which they were made", heads, cells, (int)columns, (int)whole->run_count, 6};
 	doc_add(doc, DOC_HEADING, "Every run");
 	doc_add_table(doc, table);
 }
@@ -305,13 +390,18 @@ const struct doc *report_result_doc(struct report_result *result)
 	for (int i = 0; i < result->chart_count; i++)
 		doc_add_chart(doc, &result->charts[i]);
 	add_estimates(doc, result);
+	result_doc_changes(doc, result);
+	result_doc_means(doc, result);
+	result_doc_attribution(doc, result);
 	add_configurations(doc, result);
 	add_changes(doc, result);
+	add_left_out(doc, result);
 	add_notes(doc, result);
 	doc_add(doc, DOC_HEADING, "The host");
-	doc_add(doc, DOC_TEXT, session->host);
-	if (!report_result_host(doc, session->facts))
+	if (!report_result_host(doc, session)) {
+		doc_add(doc, DOC_TEXT, session->host);
 		add_json(doc, session->facts, "Facts about the host");
+	}
 	doc_add(doc, DOC_HEADING, "How it was measured");
 	add_json(doc, session->method, "Method");
 	add_json(doc, session->verdict, "What came of it");

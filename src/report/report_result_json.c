@@ -116,11 +116,97 @@ static json_t *run_json(const struct report_result *result, const struct store_r
 	return json;
 }
 
+static json_t *ratio_json(struct stat_interval ratio)
+{
+	json_t *json = json_object();
+
+	json_object_set_new(json, "ratio", number(ratio.estimate));
+	put_interval(json, ratio);
+	return json;
+}
+
+static json_t *geomean_json(const struct stat_geomean *mean)
+{
+	json_t *json;
+
+	if (!mean->workloads)
+		return json_null();
+	json = ratio_json(mean->these);
+	json_object_set_new(json, "alike", ratio_json(mean->alike));
+	json_object_set_new(json, "workloads", json_integer(mean->workloads));
+	return json;
+}
+
+static json_t *means_json(const struct report_result *result)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < result->mean_count; i++) {
+		const struct report_mean *mean = &result->means[i];
+		json_t *row = json_object();
+
+		json_object_set_new(row, "settings",
+				    embedded(result->whole->configurations[mean->configuration].settings));
+		json_object_set_new(row, "performance", geomean_json(&mean->performance));
+		json_object_set_new(row, "power", geomean_json(&mean->power));
+		json_object_set_new(row, "performance_per_watt", geomean_json(&mean->efficiency));
+		json_object_set_new(row, "left_out", report_json_text(mean->left_out));
+		json_array_append_new(list, row);
+	}
+	return list;
+}
+
+static json_t *changes_json(const struct report_result *result)
+{
+	json_t *list = json_array();
+
+	for (int i = 0; i < result->change_count; i++) {
+		const struct report_change *change = &result->changes[i];
+		const struct store_configuration *all = result->whole->configurations;
+		json_t *row = ratio_json(change->ratio);
+
+		json_object_set_new(row, "metric", report_json_text(result->whole->metrics[change->metric].name));
+		json_object_set_new(row, "from", report_json_text(all[change->from].name));
+		json_object_set_new(row, "to", report_json_text(all[change->to].name));
+		json_object_set_new(row, "before", number(change->before));
+		json_object_set_new(row, "after", number(change->after));
+		json_object_set_new(row, "pairs", json_integer(change->pairs));
+		json_array_append_new(list, row);
+	}
+	return list;
+}
+
+static json_t *attribution_json(const struct report_result *result, const struct report_attribution *shares)
+{
+	const struct store_configuration *all = result->whole->configurations;
+	json_t *json = json_object(), *settings = json_array();
+
+	json_object_set_new(json, "metric", report_json_text(result->whole->metrics[shares->metric].name));
+	json_object_set_new(json, "from", report_json_text(all[shares->from].name));
+	json_object_set_new(json, "to", report_json_text(all[shares->to].name));
+	json_object_set_new(json, "total", ratio_json(shares->total.total));
+	for (int k = 0; k < shares->count; k++) {
+		const struct report_lever *lever = &shares->levers[k];
+		json_t *row = ratio_json(lever->share.share);
+
+		json_object_set_new(row, "setting", report_json_text(lever->knobs));
+		json_object_set_new(row, "from", report_json_text(lever->from));
+		json_object_set_new(row, "to", report_json_text(lever->to));
+		json_object_set_new(row, "alone", number(lever->share.first_in));
+		json_object_set_new(row, "on_top_of_all", number(lever->share.last_in));
+		json_array_append_new(settings, row);
+	}
+	json_object_set_new(json, "settings", settings);
+	json_object_set_new(json, "not_attributable", ratio_json(shares->total.residual));
+	json_object_set_new(json, "attributable", json_boolean(shares->total.attributable));
+	return json;
+}
+
 json_t *report_result_json(const struct report_result *result)
 {
 	const struct store_whole *whole = result->whole;
 	json_t *json = report_json_start("report", NULL), *verdict = json_array(), *metrics = json_array();
-	json_t *configurations = json_array(), *runs = json_array(), *notes = json_array();
+	json_t *configurations = json_array(), *runs = json_array(), *notes = json_array(), *shares = json_array();
 
 	json_object_set_new(json, "session", session_json(&whole->session));
 	for (size_t i = 0; result->verdict[i]; i++)
@@ -141,6 +227,11 @@ json_t *report_result_json(const struct report_result *result)
 	for (size_t i = 0; i < whole->metric_count; i++)
 		json_array_append_new(metrics, metric_json(result, &result->metrics[i]));
 	json_object_set_new(json, "metrics", metrics);
+	for (int i = 0; i < result->attribution_count; i++)
+		json_array_append_new(shares, attribution_json(result, &result->attributions[i]));
+	json_object_set_new(json, "attribution", shares);
+	json_object_set_new(json, "changes", changes_json(result));
+	json_object_set_new(json, "geometric_means", means_json(result));
 	for (size_t i = 0; i < whole->run_count; i++)
 		json_array_append_new(runs, run_json(result, &whole->runs[i]));
 	json_object_set_new(json, "runs", runs);

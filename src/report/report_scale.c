@@ -184,7 +184,9 @@ const char *scale_tick_text(struct arena *arena, const struct scale *scale, int 
 /* Decimals of a value in the unit shown: two digits of what is known of it, or four digits. */
 static int value_decimals(double value, double resolution)
 {
-	double size = isfinite(resolution) && resolution > 0 ? resolution : fabs(value) * 0.01;
+	/* Nothing is known to more than six digits: values that are alike by chance have hardly an interval. */
+	double size =
+	    isfinite(resolution) && resolution > 0 ? fmax(resolution, fabs(value) * 1e-6) : fabs(value) * 0.01;
 	int decimals = size > 0 ? 1 - (int)floor(log10(size) + 1e-9) : 0;
 
 	return MIN_OF(MAX_OF(decimals, 0), 9);

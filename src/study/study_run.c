@@ -430,6 +430,11 @@ static const char *method_json(struct running *running)
 	    "{s:s, s:s, s:s, s:I, s:f, s:f}", "study", running->study->name, "file", running->setup->text, "design",
 	    study_design_name(study_engine_design(running->outcome->engine)), "seed", (json_int_t)running->study->seed,
 	    "within", running->study->within, "confidence", running->study->confidence);
+	json_t *baseline = json_loads(
+	    study_settings_json(running->arena, running->setup->matrix, running->setup->matrix->baseline), 0, NULL);
+
+	/* What shares and changes are told against. */
+	json_object_set_new(json, "baseline", baseline);
 	char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
 	const char *copy = text ? arena_strdup(running->arena, text) : "{}";
 

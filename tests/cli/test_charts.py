@@ -11,7 +11,7 @@ from harness import HVTUNE, Test
 
 PAGE = Path(HVTUNE).resolve().parents[2] / "tests/unit/chart_page"
 SVG = "{http://www.w3.org/2000/svg}"
-CHARTS = 10
+CHARTS = 11
 
 
 def chart_page(*arguments, locale="C.UTF-8"):

@@ -15,7 +15,7 @@ from harness import HVTUNE, Test, hvtune
 
 MAKER = Path(HVTUNE).resolve().parents[2] / "tests/unit/report_store"
 HOSTILE = "5"
-SESSIONS = ("pair", "chain", "grid", HOSTILE, "nothing", "workloads")
+SESSIONS = ("pair", "chain", "grid", HOSTILE, "nothing", "workloads", "shares", "efficiency", "confirmed", "zeros")
 VOID = {"meta", "br", "hr", "img", "rect", "line", "circle", "path"}
 
 
@@ -95,18 +95,110 @@ class Reports(Test):
             self.assertIn("no difference is claimed", json_["verdict"][0])
 
     def test_workloads_are_not_compared(self):
-        verdict = self.report("workloads", "--json").json()["verdict"]
-        self.assertIn("Least wall time so far: long: x=2, with 89.99 s", verdict[0])
-        self.assertIn("Least wall time so far: short: x=1, with 10", verdict[1])
-        self.assertIn("selected among 2", verdict[0])
+        json_ = self.report("workloads", "--json").json()
+        # 100 to 90 s and 10 to 11 s: (ln(100/90) + ln(10/11)) / 2.
+        self.assertIn("Most performance over 2 workloads: x=2, with 100.", json_["verdict"][0])
         chart = self.report("workloads", env={"COLUMNS": "120"}).out.split("wall time of every run")[0]
         # Each below a heading of its own, the best first.
-        self.assertRegex(chart, r"(?s)\nlong\n *long: x=2 .*\n *long: x=1 .*\nshort\n *short: x=1 .*\n *short: x=2 ")
+        self.assertRegex(chart, r"(?s)\nlong\n *x=2 .*\n *x=1 .*\nshort\n *x=1 .*\n *x=2 ")
+
+    def test_shares_of_settings(self):
+        """What each of two settings contributes, by hand in report_store.c; settings that move together are one."""
+        first, second = self.report("shares", "--json").json()["attribution"]
+        self.assertEqual((first["metric"], first["from"], first["to"]), ("wall time", "as it was", "both"))
+        self.assertEqual([(one["setting"], one["from"], one["to"]) for one in first["settings"]],
+                         [("governor and epp", "as it was", "performance"), ("thp", "as it was", "always")])
+        for one, share, alone, last in zip(first["settings"], (.8705, .9189), (.9, .95), (.8 / .95, .8 / .9)):
+            self.assertAlmostEqual(one["ratio"], share, delta=.001)
+            self.assertAlmostEqual(one["alone"], alone, delta=.002)
+            self.assertAlmostEqual(one["on_top_of_all"], last, delta=.002)
+            self.assertLess(one["low"], one["ratio"])
+        self.assertAlmostEqual(first["total"]["ratio"], .8, delta=.002)
+        self.assertAlmostEqual(first["not_attributable"]["ratio"], 1)
+        self.assertTrue(first["attributable"])
+        self.assertEqual(second["metric"], "energy")
+        text = self.report("shares", env={"COLUMNS": "160"}).out
+        self.assertIn("not attributable (three-way and higher)", text)
+        self.assertIn("interactions left", text)
+        # A chain is an order that somebody chose.
+        self.assertEqual(self.report("chain", "--json").json()["attribution"], [])
+        text = re.sub(r"\s+", " ", self.report("chain", env={"COLUMNS": "160"}).out)
+        self.assertIn("in single steps, in this order", text)
+        self.assertIn("alone: not measured", text)
+
+    def test_geometric_means_with_power(self):
+        """As study C has them; a workload that did not run on one side is on neither."""
+        base, acpi, efficient = self.report("efficiency", "--json").json()["geometric_means"]
+        self.assertEqual(base["settings"], {"driver": "amd-pstate"})
+        self.assertEqual((efficient["performance"]["workloads"], efficient["left_out"]), (3, "broken"))
+        self.assertAlmostEqual(efficient["performance"]["ratio"], .978, delta=.001)
+        self.assertAlmostEqual(efficient["power"]["ratio"], .92, delta=.002)
+        self.assertAlmostEqual(efficient["performance_per_watt"]["ratio"], .978 / .92, delta=.003)
+        self.assertAlmostEqual(acpi["performance"]["ratio"], 1 / 1.02, delta=.001)
+        self.assertLess(efficient["performance"]["low"], .978)
+        self.assertGreater(efficient["performance"]["high"], .977)
+        alike = efficient["performance"]["alike"]
+        self.assertLess(alike["low"], alike["high"])
+        text = re.sub(r"\s+", " ", self.report("efficiency", env={"COLUMNS": "200"}).out)
+        self.assertIn("Most performance over 4 workloads: the baseline, driver=amd-pstate.", text)
+        self.assertRegex(text, r"Most performance per watt over 3 workloads: driver=efficient, with 97\.8\d* % of the "
+                               r"performance of the baseline \(97\.[67]\d* to 97\.[89]\d* %\) at 9[12]\.\d+ % of its power\.")
+        self.assertIn("3, without broken", text)
+        # Four boots: intervals rest on their means, and runs are told apart by them.
+        self.assertIn("the intervals rest on the means of boots", text)
+
+    def test_before_and_after(self):
+        """As study B has it, from runs that were made to confirm the choice."""
+        json_ = self.report("confirmed", "--json").json()
+        self.assertEqual([(one["metric"], one["from"], one["to"], one["pairs"]) for one in json_["changes"]],
+                         [("events", "pages=4K", "pages=1G", 6), ("latency", "pages=4K", "pages=1G", 6)])
+        self.assertAlmostEqual(json_["changes"][0]["ratio"], 1.285, delta=.003)
+        self.assertAlmostEqual(json_["changes"][1]["ratio"], .664, delta=.003)
+        self.assertEqual(json_["verdict"][0], "Best for time: pages=1G, within 1 % of the best, with 98 % confidence. Measured again "
+                         "beside the baseline: \N{MINUS SIGN}22.20 % (\N{MINUS SIGN}23.00 % to \N{MINUS SIGN}21.40 %, 6 pairs).")
+        text = self.report("confirmed", env={"COLUMNS": "160"}).out
+        self.assertIn("Before and after, from pages=4K to pages=1G", text)
+        # Nothing was confirmed: nothing is claimed.
+        self.assertEqual(self.report("grid", "--json").json()["changes"], [])
+
+    def test_few_runs_and_zeros(self):
+        zeros = self.report("zeros", "--json").json()["metrics"][0]["estimates"][0]
+        self.assertEqual(zeros["low"], 0)
+        self.assertAlmostEqual(zeros["estimate"], .001)
+        text = re.sub(r"\s+", " ", self.report("zeros").out)
+        self.assertIn("1.0 ms, arithmetic", text)
+        self.assertIn("0.0 to 3.2 ms", text)
+        self.assertIn("No value was measured of: energy (package).", text)
+        self.assertNotIn("no valid run", text)
+        # Two runs have no interval that tells anything.
+        self.assertIn("too few runs", self.report(HOSTILE, env={"COLUMNS": "200"}).out)
+
+    def test_what_was_left_out(self):
+        text = self.report("pair", env={"COLUMNS": "160"}).out
+        self.assertIn("8 runs, 1 warm-up, 1 void", text)
+        section = text.split("What was left out\n")[1].split("\n\n")[0]
+        self.assertRegex(section, r"B +invalid: throttled <b> +1")
+        self.assertRegex(section, r"A +warmup +1")
+
+    def test_verdict_stands_once(self):
+        page = re.sub(r"\s+", " ", self.report("pair", "--format", "html").out)
+        self.assertEqual(page.count("B takes 5.00 % less time than A"), 1)
+
+    def test_host(self):
+        text = re.sub(r"\s+", " ", self.report("pair", env={"COLUMNS": "160"}).out)
+        for part in ("epyc: EPYC 9354P: 32 cores, 64 threads", "processor AMD EPYC 9354P 32-Core Processor",
+                     "topology 1 package, 8 CCDs, 64 threads", "kernel 6.14.0", "memory 377.5 GiB", "runs under none",
+                     "kernel's command line quiet amd_pstate=active", "governor Governor: performance (CPUs 0); schedutil (CPUs 1-63)",
+                     "highest clock of the hardware 3.799 GHz (CPUs 0-63)", "vulnerable tsa (no microcode)", "mitigated spectre_v2",
+                     "not affected by l1tf", "sources of energy and power readable, of one package", "hvtune 0.1.0"):
+            self.assertIn(part, text)
 
     def test_charts_follow_the_data(self):
         """A chain of settings has its steps, a grid its map, energy its front."""
-        expected = {"pair": ["intervals", "intervals", "runs", "over-time", "over-time"], "chain": ["intervals", "steps", "runs"],
-                    "grid": ["intervals", "intervals", "heat-map", "pareto", "runs"], "nothing": []}
+        expected = {"pair": ["intervals", "intervals", "intervals", "runs", "over-time", "over-time"], "chain": ["intervals", "steps", "runs"],
+                    "shares": ["intervals", "intervals", "steps", "steps", "pareto", "runs"], "confirmed": ["intervals", "intervals", "runs"],
+                    "efficiency": ["intervals", "pareto", "heat-map", "intervals", "intervals", "runs"],
+                    "grid": ["intervals", "intervals", "steps", "steps", "heat-map", "pareto", "runs"], "nothing": []}
         for session, names in expected.items():
             with self.subTest(session), tempfile.TemporaryDirectory() as folder:
                 into = Path(folder) / "charts"

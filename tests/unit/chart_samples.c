@@ -24,14 +24,23 @@ static const struct chart_interval profiles[] = {
 };
 
 static const struct chart_step steps[] = {
-    {"VM as it came", 130.6, NAN, NAN, NULL},
-    {"tuned.profile=throughput-performance", 105.2, -27.1, -23.7, NULL},
-    {"amd_pstate=active", 102.3, -5.5, -0.3, NULL},
-    {"mitigations=off on the host", 101.1, -2.6, 0.2, "not clear of zero"},
+    {"VM as it came", 130.6, NAN, NAN, NULL, 0, 0, false},
+    {"tuned.profile=throughput-performance", 105.2, -27.1, -23.7, NULL, 0, 0, false},
+    {"amd_pstate=active", 102.3, -5.5, -0.3, NULL, 0, 0, false},
+    {"mitigations=off on the host", 101.1, -2.6, 0.2, "not clear of zero", 0, 0, false},
     {"vCPUs pinned, one per core, with hugepages of 1 GiB and an emulator thread of its own elsewhere", 77.8, -25,
-     -21.6, NULL},
-    {"SR-IOV", 78.9, 0.3, 1.9, NULL},
-    {"not measured", NAN, NAN, NAN, "the VM hung at boot"},
+     -21.6, NULL, 0, 0, false},
+    {"SR-IOV", 78.9, 0.3, 1.9, NULL, 0, 0, false},
+    {"not measured", NAN, NAN, NAN, "the VM hung at boot", 0, 0, false},
+};
+
+static const struct chart_step shares[] = {
+    {"as it came", 130.6, NAN, NAN, NULL, 0, 0, false},
+    {"tuned.profile: balanced \u2192 throughput-performance", 105.2, -27.1, -23.7, NULL, -34, -17, false},
+    {"boot.mitigations: auto \u2192 off", 92.3, -15.5, -10.3, NULL, -16, -9, false},
+    {long_name, 77.2, -16.7, -13.5, NULL, -15.2, -15, false},
+    {"interactions left", 77.8, -1.4, 2.6, NULL, 0, 0, false},
+    {"all of it", 77.8, -0.9, 0.9, "as measured", 0, 0, true},
 };
 
 static const char *const modes[] = {"off", "passive", "active", "guided"};
@@ -143,6 +152,9 @@ const struct chart *chart_samples(struct arena *arena, int *ret_count)
 	charts[count++] = (struct chart){.kind = CHART_HEAT,
 					 .title = "Nothing known",
 					 .heat = {seconds, "row", "column", names, modes, 1, 1, &profiles[5].value}};
+	charts[count++] = (struct chart){.kind = CHART_WATERFALL,
+					 .title = "What each setting contributes",
+					 .waterfall = {seconds, shares, ARRAY_SIZE(shares)}};
 	*ret_count = count;
 	return charts;
 }

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns what each setting contributes to a change of several: which configurations tell it, and the chart and the table
+ * of the shares. The rules are those of stat_effects.h: needed are the start, all levers on, each alone, each left out.
+ *
+ * Settings that always move together are one lever. A share is the mean of first in and last in, with the range between
+ * them beside it; the end is what was measured, never the product.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "report_result_internal.h"
+#include "report_scale.h"
+#include "text.h"
+
+/* More levers than that have no room in a chart; and so many ends are tried for one whose cells were all measured. */
+enum { MOST_LEVERS = 16, MOST_ENDS = 64 };
+
+struct lever {
+	const char *knobs; /* "governor", "profile and epp" */
+	const char *knob;  /* the first of them */
+	int *levels;	   /* of each configuration, counted in the order of their first appearance */
+};
+
+struct levers {
+	struct report_result *result;
+	size_t metric;
+	int workload;
+	struct lever *items;
+	int count;
+};
+
+/* ---- levers ---- */
+
+static int *levels_of(const struct report_result *result, const char *knob)
+{
+	const struct store_whole *whole = result->whole;
+	int *levels = ARENA_ARRAY(result->arena, whole->configuration_count + 1, int);
+	const char **values = ARENA_ARRAY(result->arena, whole->configuration_count + 1, const char *);
+	int count = 0;
+
+	for (size_t i = 0; i < whole->configuration_count; i++) {
+		const char *value = report_setting(result->arena, &whole->configurations[i], knob);
+		int level = 0;
+
+		value = value ? value : "as it was";
+		while (level < count && !text_equal(values[level], value))
+			level++;
+		if (level == count)
+			values[count++] = value;
+		levels[i] = level;
+	}
+	return levels;
+}
+
+static void find_levers(struct levers *levers)
+{
+	struct arena *arena = levers->result->arena;
+	const char *const *knobs = report_settings(arena, levers->result->whole);
+	size_t size = levers->result->whole->configuration_count * sizeof(int), count = 0;
+
+	while (knobs[count])
+		count++;
+	levers->items = ARENA_ARRAY(arena, count + 1, struct lever);
+	for (size_t k = 0; k < count; k++) {
+		int *levels = levels_of(levers->result, knobs[k]), same = 0;
+
+		while (same < levers->count && memcmp(levers->items[same].levels, levels, size) != 0)
+			same++;
+		if (same < levers->count)
+			levers->items[same].knobs =
+			    arena_printf(arena, "%s and %s", levers->items[same].knobs, knobs[k]);
+		else
+			levers->items[levers->count++] = (struct lever){knobs[k], knobs[k], levels};
+	}
+}
+
+/* ---- cells ---- */
+
+static bool usable(const struct levers *levers, size_t configuration)
+{
+	const struct report_estimate *found = &levers->result->metrics[levers->metric].estimates[configuration];
+
+	return levers->result->workloads[configuration] == levers->workload && found->runs && !found->arithmetic;
+}
+
+/* The configuration that is `of`, but for one lever (-1: none) that is as in `with`; -1: it was not measured. */
+static int cell_of(const struct levers *levers, size_t of, int lever, size_t with)
+{
+	for (size_t i = 0; i < levers->result->whole->configuration_count; i++) {
+		int k = 0;
+
+		if (!usable(levers, i))
+			continue;
+		while (k < levers->count &&
+		       levers->items[k].levels[i] == levers->items[k].levels[k == lever ? with : of])
+			k++;
+		if (k == levers->count)
+			return (int)i;
+	}
+	return -1;
+}
+
+/* The levers in which two configurations differ. */
+static int differing(const struct levers *levers, size_t a, size_t b, int *ret)
+{
+	int count = 0;
+
+	for (int k = 0; k < levers->count; k++)
+		if (levers->items[k].levels[a] != levers->items[k].levels[b]) {
+			if (count == MOST_LEVERS)
+				return 0;
+			ret[count++] = k;
+		}
+	return count;
+}
+
+static struct stat_cell cell(const struct levers *levers, size_t configuration)
+{
+	double *logs = ARENA_ARRAY(levers->result->arena, levers->result->whole->run_count + 1, double);
+
+	return stat_cell(logs, result_logs(levers->result, configuration, levers->metric, logs));
+}
+
+/* ---- the way from a start to an end ---- */
+
+static bool attribute(struct levers *levers, size_t from, size_t to, struct report_attribution *into)
+{
+	struct arena *arena = levers->result->arena;
+	struct stat_cell alone[MOST_LEVERS], without[MOST_LEVERS], first = cell(levers, from), last = cell(levers, to);
+	int which[MOST_LEVERS], count = differing(levers, from, to, which);
+
+	if (count < 2)
+		return false;
+	for (int k = 0; k < count; k++) {
+		int a = cell_of(levers, from, which[k], to), b = cell_of(levers, to, which[k], from);
+
+		if (a < 0 || b < 0)
+			return false;
+		alone[k] = cell(levers, (size_t)a);
+		without[k] = cell(levers, (size_t)b);
+	}
+	struct stat_lever *shares = ARENA_ARRAY(arena, (size_t)count, struct stat_lever);
+
+	if (stat_attribute(&first, &last, alone, without, count, levers->result->alpha, &into->total, shares, NULL) < 0)
+		return false;
+	*into = (struct report_attribution){.metric = (int)levers->metric,
+					    .workload = levers->workload,
+					    .from = (int)from,
+					    .to = (int)to,
+					    .total = into->total,
+					    .levers = ARENA_ARRAY(arena, (size_t)count, struct report_lever),
+					    .count = count};
+	for (int k = 0; k < count; k++) {
+		const struct lever *lever = &levers->items[which[k]];
+		const char *old = report_setting(arena, &levers->result->whole->configurations[from], lever->knob);
+		const char *new = report_setting(arena, &levers->result->whole->configurations[to], lever->knob);
+
+		into->levers[k] =
+		    (struct report_lever){lever->knobs, old ? old : "as it was", new ? new : "as it was", shares[k]};
+	}
+	return true;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	double x = fabs(log(((const struct report_lever *)a)->share.share.estimate)),
+	       y = fabs(log(((const struct report_lever *)b)->share.share.estimate));
+
+	return (x < y) - (x > y);
+}
+
+/* The start: the baseline of a workload. -1: it has no runs. */
+static int start_of(const struct levers *levers)
+{
+	for (size_t i = 0; i < levers->result->whole->configuration_count; i++)
+		if (levers->result->workloads[i] == levers->workload && result_is_baseline(levers->result, i))
+			return usable(levers, i) ? (int)i : -1;
+	return -1;
+}
+
+/*
+ * The ends to try: of a study the best estimate first, since that is where it leads; of a comparison the one that sets
+ * most.
+ */
+static int ends_of(const struct levers *levers, size_t start, size_t *ret)
+{
+	const struct report_metric *metric = &levers->result->metrics[levers->metric];
+	size_t all = levers->result->whole->configuration_count;
+	double *keys = ARENA_ARRAY(levers->result->arena, all + 1, double);
+	int count = 0, which[MOST_LEVERS];
+
+	for (size_t i = 0; i < all; i++) {
+		double key = levers->result->study ? metric->estimates[i].value.estimate *
+							 (metric->measure.better == CHART_HIGHER ? -1 : 1)
+						   : -(double)differing(levers, start, i, which);
+		int at = count;
+
+		if (!usable(levers, i) || i == start)
+			continue;
+		for (; at > 0 && keys[at - 1] > key; at--) {
+			keys[at] = keys[at - 1];
+			ret[at] = ret[at - 1];
+		}
+		keys[at] = key;
+		ret[at] = i;
+		count++;
+	}
+	return MIN_OF(count, MOST_ENDS);
+}
+
+void result_attribute(struct report_result *result, size_t metric, int workload)
+{
+	struct levers levers = {.result = result, .metric = metric, .workload = workload};
+	size_t *ends = ARENA_ARRAY(result->arena, result->whole->configuration_count + 1, size_t);
+	struct report_attribution *into = &result->attributions[result->attribution_count];
+
+	find_levers(&levers);
+	int start = levers.count < 2 ? -1 : start_of(&levers);
+	int count = start < 0 ? 0 : ends_of(&levers, (size_t)start, ends);
+
+	for (int i = 0; i < count; i++)
+		if (attribute(&levers, (size_t)start, ends[i], into)) {
+			qsort(into->levers, (size_t)into->count, sizeof(*into->levers), by_size);
+			result->attribution_count++;
+			return;
+		}
+}
+
+/* ---- how it is shown ---- */
+
+const char *result_ratio_words(struct arena *arena, double ratio, double half)
+{
+	return scale_change(arena, &(struct scale){.unit_size = 1, .unit = "%"}, 100 * (ratio - 1), 100 * half, true);
+}
+
+static const char *lever_name(struct arena *arena, const struct report_lever *lever)
+{
+	return arena_printf(arena, "%s: %s \u2192 %s", lever->knobs, lever->from, lever->to);
+}
+
+static struct chart_step step_of(const char *label, double before, const struct stat_interval *ratio)
+{
+	return (struct chart_step){.label = label,
+				   .value = before * ratio->estimate,
+				   .change_low = before * (ratio->low - 1),
+				   .change_high = before * (ratio->high - 1)};
+}
+
+void result_chart_attribution(struct report_result *result, const struct report_attribution *shares)
+{
+	struct arena *arena = result->arena;
+	const struct report_metric *metric = &result->metrics[shares->metric];
+	const struct store_configuration *all = result->whole->configurations;
+	struct chart_step *steps = ARENA_ARRAY(arena, (size_t)shares->count + 3, struct chart_step);
+	double end = metric->estimates[shares->to].value.estimate, now = end / shares->total.total.estimate;
+	int count = 0;
+
+	steps[count++] = (struct chart_step){.label = all[shares->from].name, .value = now, .change_low = NAN};
+	for (int k = 0; k < shares->count; k++) {
+		const struct stat_lever *share = &shares->levers[k].share;
+		struct chart_step *step = &steps[count++];
+
+		*step = step_of(lever_name(arena, &shares->levers[k]), now, &share->share);
+		step->order_low = now * (fmin(share->first_in, share->last_in) - 1);
+		step->order_high = now * (fmax(share->first_in, share->last_in) - 1);
+		now = step->value;
+	}
+	steps[count++] = step_of("interactions left", now, &shares->total.residual);
+	steps[count++] =
+	    (struct chart_step){.label = all[shares->to].name,
+				.value = end,
+				.change_low = end * (shares->total.total.low / shares->total.total.estimate - 1),
+				.change_high = end * (shares->total.total.high / shares->total.total.estimate - 1),
+				.note = "as measured",
+				.measured = true};
+	result_chart(
+	    result, CHART_WATERFALL,
+	    arena_printf(arena, "%s: what each setting contributes%s%s", metric->measure.name,
+			 result->workload_count > 1 ? ", " : "",
+			 result->workload_count > 1 ? result_workload_label(result, shares->workload) : ""),
+	    "Each bar is the mean of the setting alone and on top of all others (its Shapley value where no three "
+	    "interact), with a 95 % interval; the thin line spans those two, the range over orders. They multiply.")
+	    ->waterfall = (struct chart_waterfall){metric->measure, steps, count};
+}
+
+static const char *range(struct arena *arena, const struct stat_interval *ratio)
+{
+	double half = (ratio->high - ratio->low) / 2;
+
+	return arena_printf(arena, "%s to %s", result_ratio_words(arena, ratio->low, half),
+			    result_ratio_words(arena, ratio->high, half));
+}
+
+static void put_row(struct arena *arena, const char **row, const char *name, const struct stat_interval *ratio)
+{
+	row[0] = name;
+	row[1] = result_ratio_words(arena, ratio->estimate, (ratio->high - ratio->low) / 2);
+	row[2] = range(arena, ratio);
+}
+
+void result_doc_attribution(struct doc *doc, const struct report_result *result)
+{
+	static const char *const heads[] = {"setting", "share", "95 % interval", "alone", "on top of all others"};
+	struct arena *arena = doc->arena;
+
+	if (result->attribution_count)
+		doc_add(doc, DOC_HEADING, "What each setting contributes");
+	for (int i = 0; i < result->attribution_count; i++) {
+		const struct report_attribution *shares = &result->attributions[i];
+		const struct store_configuration *all = result->whole->configurations;
+		struct doc_table *table = ARENA_NEW(arena, struct doc_table);
+		size_t rows = (size_t)shares->count + 2, columns = ARRAY_SIZE(heads);
+		const char **cells = ARENA_ARRAY(arena, rows * columns, const char *);
+
+		for (int k = 0; k < shares->count; k++) {
+			const struct stat_lever *share = &shares->levers[k].share;
+			const char **row = &cells[(size_t)k * columns];
+			double half = (share->share.high - share->share.low) / 2;
+
+			put_row(arena, row, lever_name(arena, &shares->levers[k]), &share->share);
+			row[3] = result_ratio_words(arena, share->first_in, half);
+			row[4] = result_ratio_words(arena, share->last_in, half);
+		}
+		put_row(arena, &cells[(rows - 2) * columns], "not attributable (three-way and higher)",
+			&shares->total.residual);
+		put_row(arena, &cells[(rows - 1) * columns], "all together, as measured", &shares->total.total);
+		*table = (struct doc_table){arena_printf(arena, "%s, from %s to %s",
+							 result->metrics[shares->metric].measure.name,
+							 all[shares->from].name, all[shares->to].name),
+					    heads,
+					    cells,
+					    (int)columns,
+					    (int)rows,
+					    1};
+		doc_add_table(doc, table);
+		if (!shares->total.attributable)
+			doc_add(doc, DOC_TEXT,
+				"Three or more of these settings act on each other: what is not attributable is clear "
+				"of none. A full design of them tells more.");
+	}
+}

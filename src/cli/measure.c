@@ -365,6 +365,16 @@ static const char *fact_value(struct arena *arena, const json_t *fact)
 	return kept;
 }
 
+static bool is_alone(const json_t *list, size_t index)
+{
+	const char *name = json_string_value(json_object_get(json_array_get(list, index), "name"));
+
+	for (size_t i = 0; i < json_array_size(list); i++)
+		if (i != index && text_equal(json_string_value(json_object_get(json_array_get(list, i), "name")), name))
+			return false;
+	return true;
+}
+
 static void add_facts(struct arena *arena, json_t *flat, const json_t *list)
 {
 	size_t index;
@@ -373,12 +383,19 @@ static void add_facts(struct arena *arena, json_t *flat, const json_t *list)
 	json_array_foreach (list, index, fact) {
 		const char *name = json_string_value(json_object_get(fact, "name"));
 		const char *label = json_string_value(json_object_get(fact, "label")), *value = fact_value(arena, fact);
+		const char *cpus = json_string_value(json_object_get(fact, "cpus")), *before;
 
-		/* Several of one name are told apart by their labels. */
-		if (name && json_object_get(flat, name) && label)
+		if (!name || !value)
+			continue;
+		if (cpus)
+			value = arena_printf(arena, "%s (CPUs %s)", value, cpus);
+		/* Several of one name are told apart by their labels, and those of one label are one text. */
+		if (label && !is_alone(list, index))
 			name = arena_printf(arena, "%s %s", name, label);
-		if (name && value)
-			json_object_set_new(flat, name, report_json_text(value));
+		before = json_string_value(json_object_get(flat, name));
+		if (before)
+			value = arena_printf(arena, "%s; %s", before, value);
+		json_object_set_new(flat, name, report_json_text(value));
 	}
 }
 

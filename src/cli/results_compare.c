@@ -43,7 +43,7 @@ static void add(struct differences *differences, const char *what, const char *a
 static bool is_reading(const char *name)
 {
 	return text_has_word("os.uptime memory.free memory.available memory.swap_free topology.node", " ", name) ||
-	       text_starts(name, "topology.node ");
+	       text_starts(name, "topology.node ") || text_starts(name, "idle.state");
 }
 
 static const char *value_of(struct arena *arena, const json_t *value)

@@ -43,6 +43,12 @@ void doc_add_table(struct doc *doc, const struct doc_table *table)
 		add(doc, DOC_TABLE)->table = table;
 }
 
+void doc_add_folded(struct doc *doc, const struct doc_table *table)
+{
+	if (table->rows)
+		add(doc, DOC_FOLDED)->table = table;
+}
+
 void doc_add_chart(struct doc *doc, const struct chart *chart)
 {
 	add(doc, DOC_CHART)->chart = chart;
@@ -66,9 +72,16 @@ static void put_marked(FILE *out, const char *text)
 	}
 }
 
+/* What stands for a table that is folded away. */
+static const char *folded_words(struct arena *arena, const struct doc_table *table)
+{
+	return arena_printf(arena, "%s: %d, in the page (--format html) and in JSON.", table->caption, table->rows);
+}
+
 static void marked_table(FILE *out, const struct doc_table *table)
 {
-	(void)fputc('|', out);
+	put_marked(out, table->caption);
+	(void)fputs(":\n\n|", out);
 	for (int i = 0; i < table->columns; i++) {
 		(void)fputc(' ', out);
 		put_marked(out, table->heads[i]);
@@ -146,6 +159,10 @@ void doc_markdown(FILE *out, const struct doc *doc)
 		case DOC_TABLE:
 			marked_table(out, part->table);
 			break;
+		case DOC_FOLDED:
+			put_marked(out, folded_words(doc->arena, part->table));
+			(void)fputs("\n\n", out);
+			break;
 		case DOC_CHART:
 			marked_chart(out, part->chart);
 			break;
@@ -175,6 +192,7 @@ static void text_table(const struct term *term, const struct doc_table *table)
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 	int *widths = ARENA_ARRAY(arena, (size_t)table->columns + 1, int), sum = 0;
 
+	term_flow(term, 0, false, arena_printf(arena, "%s:", table->caption));
 	for (int i = 0; i < table->columns; i++) {
 		widths[i] = term_columns(table->heads[i]);
 		for (int row = 0; row < table->rows; row++) {
@@ -236,6 +254,9 @@ void doc_text(const struct term *term, const struct doc *doc)
 			break;
 		case DOC_TABLE:
 			text_table(term, part->table);
+			break;
+		case DOC_FOLDED:
+			term_flow(term, 0, false, folded_words(doc->arena, part->table));
 			break;
 		case DOC_CHART:
 			chart_text(term, part->chart);

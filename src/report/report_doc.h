@@ -10,7 +10,7 @@
 
 #include "report_chart.h"
 
-enum doc_kind { DOC_HEADING, DOC_VERDICT, DOC_TEXT, DOC_NOTE, DOC_CODE, DOC_TABLE, DOC_CHART };
+enum doc_kind { DOC_HEADING, DOC_VERDICT, DOC_TEXT, DOC_NOTE, DOC_CODE, DOC_TABLE, DOC_FOLDED, DOC_CHART };
 
 struct doc_table {
 	const char *caption;	  /* what it shows, in a few words */
@@ -39,6 +39,8 @@ struct doc *doc_new(struct arena *arena, const char *title);
 /* `text` is kept, not copied; "" and NULL add nothing. */
 void doc_add(struct doc *doc, enum doc_kind kind, const char *text);
 void doc_add_table(struct doc *doc, const struct doc_table *table); /* one without rows adds nothing */
+/* For who looks for it: opened by a click in the page, elsewhere only told. */
+void doc_add_folded(struct doc *doc, const struct doc_table *table);
 void doc_add_chart(struct doc *doc, const struct chart *chart);
 
 void doc_html(FILE *out, const struct doc *doc);

@@ -33,6 +33,7 @@ static const char style[] =
     "th, td { text-align: left; vertical-align: top; padding: 0.25rem 1rem 0.25rem 0; border-bottom: 1px solid "
     "var(--edge); }\n"
     "td, th { overflow-wrap: break-word; max-width: 26rem; } tbody th { min-width: 7rem; }\n"
+    "summary { cursor: pointer; margin: 0.75rem 0; }\n"
     "th { font-weight: 600; } .number { text-align: right; white-space: nowrap; }\n"
     "pre { background: var(--block); padding: 0.75rem; white-space: pre-wrap; overflow-wrap: anywhere; font: "
     "0.875rem/1.45\n"
@@ -68,10 +69,14 @@ static void put_lines(FILE *out, const char *text)
 	}
 }
 
-static void put_table(FILE *out, const struct doc_table *table)
+static void put_table(FILE *out, const struct doc_table *table, bool folded)
 {
+	if (folded)
+		put(out, "<details><summary>", table->caption, "</summary>\n");
 	put(out, "<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"", table->caption, "\">\n<table>");
-	put(out, "<caption>", table->caption, "</caption>\n<thead><tr>");
+	if (!folded)
+		put(out, "<caption>", table->caption, "</caption>\n");
+	(void)fputs("<thead><tr>", out);
 	for (int i = 0; i < table->columns; i++)
 		put(out, i >= table->numbers_from ? "<th scope=\"col\" class=\"number\">" : "<th scope=\"col\">",
 		    table->heads[i], "</th>");
@@ -89,7 +94,7 @@ static void put_table(FILE *out, const struct doc_table *table)
 		}
 		(void)fputs("</tr>\n", out);
 	}
-	(void)fputs("</tbody></table></div>\n", out);
+	(void)fprintf(out, "</tbody></table></div>%s\n", folded ? "</details>" : "");
 }
 
 static void put_chart(FILE *out, const struct chart *chart, int index)
@@ -141,7 +146,8 @@ void doc_html(FILE *out, const struct doc *doc)
 			(void)fputs("</code></pre>\n", out);
 			break;
 		case DOC_TABLE:
-			put_table(out, part->table);
+		case DOC_FOLDED:
+			put_table(out, part->table, part->kind == DOC_FOLDED);
 			break;
 		case DOC_CHART:
 			put_chart(out, part->chart, i);

@@ -32,7 +32,7 @@ _hvtune() {
     meters) options="--window --meters --host --json --help" ;;
     top) options="--refresh --cpus --batch --prometheus --times --host --connect --help" ;;
     report) options="--format --output --store --json --help" ;;
-    study) options="--yes --accept-risk --max-load --meters --store --no-store --host --json --help" ;;
+    study) options="--vm --yes --accept-risk --max-load --meters --store --no-store --host --json --help" ;;
     tune)
         options="--minutes --apply --yes --accept-risk --cwd --max-load --meters --store --no-store --json --help"
         ;;

@@ -9,6 +9,7 @@
 #include "study_cli.h"
 #include "study_meter.h"
 #include "study_new.h"
+#include "study_ready.h"
 #include "study_suit.h"
 #include "text.h"
 
@@ -22,10 +23,40 @@ int study_cli_parse(struct arena *arena, const char *name, const char *text, str
 	return EXIT_USAGE;
 }
 
-int study_cli_read(struct arena *arena, const char *path, const char **ret_text, struct study **ret)
+/* What it is without the lines that need a VM; where nothing is left without them, that is said. */
+static int read_ready(struct cli *cli, struct arena *arena, const struct study_ready *ready, const char **ret_text,
+		      struct study **ret)
 {
+	struct study_mistakes mistakes = {0};
+	const char *const *left_out;
+	struct err err = {0};
+	int r = study_cli_ready(cli, arena, ready, ret_text, &left_out);
+
+	if (r)
+		return r;
+	if (study_read(arena, ready->name, *ret_text, strlen(*ret_text), ret, &mistakes) < 0) {
+		if (!left_out[0]) {
+			report_study_mistakes(stderr, &mistakes);
+			return EXIT_USAGE;
+		}
+		(void)err_set(&err, ENOENT, ready->name, "this study is of a VM, and %s",
+			      cli_given(cli, OPTION_STUDY_VM) ? "none is to be used" : "there is none here");
+		return cli_fail(&err);
+	}
+	for (size_t i = 0; left_out[i] && !cli_given(cli, OPTION_JSON); i++)
+		term_flow(&cli->out, 0, true, arena_printf(arena, "left out, since there is no VM: %s", left_out[i]));
+	return 0;
+}
+
+int study_cli_read(struct cli *cli, struct arena *arena, const char *path, const char **ret_text, struct study **ret)
+{
+	const struct study_ready *ready = study_ready_find(path);
 	struct err err = {0};
 
+	if (ready)
+		return read_ready(cli, arena, ready, ret_text, ret);
+	if (cli_given(cli, OPTION_STUDY_VM))
+		return cli_usage(cli, "--vm is for the studies of the program; a file names its VMs itself");
 	if (lint_file_read(arena, path, ret_text, &err) < 0)
 		return cli_fail(&err);
 	return study_cli_parse(arena, text_equal(path, "-") ? "standard input" : path, *ret_text, ret);
@@ -44,13 +75,16 @@ static int check(struct cli *cli)
 	int r;
 
 	if (cli->argument_count != 2)
-		return cli_usage(cli, "study check takes one FILE");
+		return cli_usage(cli, "study check takes one FILE, or the name of a study of the program");
 	r = change_open(cli, &machine);
 	if (r == 0)
-		r = study_cli_read(machine.arena, cli->arguments[1], &text, &study);
+		r = study_cli_read(cli, machine.arena, cli->arguments[1], &text, &study);
 	if (r)
 		return r;
-	if (study_suit(&machine, study, &left_out, &err) < 0)
+	r = study_suit(&machine, study, &left_out, &err);
+	for (size_t i = 0; i < left_out.count && !cli_given(cli, OPTION_JSON); i++)
+		term_flow(&cli->out, 0, true, arena_printf(machine.arena, "left out: %s", left_out.texts[i]));
+	if (r < 0)
 		return cli_fail(&err);
 	study_matrix_make(machine.arena, study, &matrix);
 	study_check(&machine, &matrix, &checked);
@@ -59,13 +93,14 @@ static int check(struct cli *cli)
 		return cli_fail(&err);
 	study_meter_check(machine.arena, study, meters, &checked);
 	if (cli_given(cli, OPTION_JSON)) {
-		json_t *json = report_json_start("study check", NULL);
+		json_t *json = report_json_start("study check", NULL), *texts = json_array();
 
 		report_study_check_json(json, &matrix, &checked);
+		for (size_t i = 0; i < left_out.count; i++)
+			json_array_append_new(texts, report_json_text(left_out.texts[i]));
+		json_object_set_new(json, "left_out", texts);
 		(void)report_json_print(stdout, json);
 	} else {
-		for (size_t i = 0; i < left_out.count; i++)
-			term_flow(&cli->out, 0, true, arena_printf(machine.arena, "left out: %s", left_out.texts[i]));
 		report_study_check(&cli->out, machine.arena, &matrix, &checked);
 	}
 	return checked.possible ? EXIT_FINE : EXIT_FINDINGS;
@@ -89,22 +124,64 @@ static int new_file(struct cli *cli)
 	return EXIT_FINE;
 }
 
+static int list(struct cli *cli)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	json_t *rows = json_array();
+	const struct study_ready *ready;
+
+	for (size_t i = 0; (ready = study_ready_at(i)); i++) {
+		json_array_append_new(rows,
+				      json_pack("{s:s, s:s, s:b}", "name", ready->name, "title",
+						study_ready_title(arena, ready), "vm", study_ready_wants_vm(ready)));
+		if (!cli_given(cli, OPTION_JSON))
+			(void)fprintf(cli->out.out, "%-20s %s\n", ready->name, study_ready_title(arena, ready));
+	}
+	if (cli_given(cli, OPTION_JSON)) {
+		json_t *json = report_json_start("study list", NULL);
+
+		json_object_set(json, "studies", rows);
+		(void)report_json_print(stdout, json);
+	}
+	json_decref(rows);
+	return EXIT_FINE;
+}
+
+/* As it would be run here, to be changed: what it needs a VM for is left out where there is none. */
+static int show(struct cli *cli)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	const struct study_ready *ready = cli->argument_count == 2 ? study_ready_find(cli->arguments[1]) : NULL;
+	const char *const *left_out;
+	const char *text;
+
+	if (cli_given(cli, OPTION_JSON))
+		return cli_usage(cli, "study show writes YAML");
+	if (!ready)
+		return cli_usage(cli,
+				 "study show takes the name of a study of the program; `hvtune study list` has them");
+	int r = study_cli_ready(cli, arena, ready, &text, &left_out);
+
+	if (r == 0)
+		(void)fputs(text, cli->out.out);
+	return r;
+}
+
 static const struct {
 	const char *word;
 	int (*run)(struct cli *cli);
 } verbs[] = {
-    {"new", new_file},
-    {"check", check},
-    {"run", study_cli_run},
-    {"resume", study_cli_resume},
+    {"list", list},   {"show", show},	      {"new", new_file},
+    {"check", check}, {"run", study_cli_run}, {"resume", study_cli_resume},
 };
 
 int cmd_study(struct cli *cli)
 {
 	if (!cli->argument_count)
-		return cli_usage(cli, "study needs to be told what to do: new, check, run or resume");
+		return cli_usage(cli, "study needs to be told what to do: list, show, new, check, run or resume");
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (text_equal(verbs[i].word, cli->arguments[0]))
 			return verbs[i].run(cli);
-	return cli_usage(cli, "study does not know \"%s\"; it does: new, check, run, resume", cli->arguments[0]);
+	return cli_usage(cli, "study does not know \"%s\"; it does: list, show, new, check, run, resume",
+			 cli->arguments[0]);
 }

@@ -8,6 +8,7 @@
 #include "measure.h"
 #include "study_cli.h"
 #include "study_named.h"
+#include "study_ready.h"
 #include "text.h"
 
 /* The words after -- are the workload; a name alone that is known is that one; none: those of the study. */

@@ -65,6 +65,7 @@ const struct cli_option cli_options[] = {
      "take a directory that holds the sys/ and proc/ of a machine for the machine"},
     {OPTION_EVERY, "all", 'a', NULL, "all changes in force, the newest first"},
     {OPTION_WORKLOAD, "workload", 'w', "NAME", "run the workload that `hvtune workloads` knows by that name"},
+    {OPTION_STUDY_VM, "vm", 0, "NAME", "the VM that a study of the program is of; none: of the host alone"},
     {OPTION_MINUTES, "minutes", 0, "N", "take at most so many minutes (27)"},
     {OPTION_TUNE_APPLY, "apply", 0, NULL, "make the best permanent, after asking"},
     {OPTION_CONNECT, "connect", 'c', "URI",
@@ -152,9 +153,9 @@ static const enum cli_option_id knobs_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id confirm_options[] = {OPTION_WAIT, OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id undo_options[] = {OPTION_EVERY, OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id hold_options[] = {0};
-static const enum cli_option_id study_options[] = {OPTION_YES,	  OPTION_ACCEPT_RISK, OPTION_MAX_LOAD,
-						   OPTION_METERS, OPTION_STORE,	      OPTION_NO_STORE,
-						   OPTION_ROOT,	  OPTION_JSON,	      0};
+static const enum cli_option_id study_options[] = {
+    OPTION_STUDY_VM, OPTION_YES,      OPTION_ACCEPT_RISK, OPTION_MAX_LOAD, OPTION_METERS,
+    OPTION_STORE,    OPTION_NO_STORE, OPTION_ROOT,	  OPTION_JSON,	   0};
 static const enum cli_option_id workloads_options[] = {OPTION_YES, OPTION_DRY_RUN, OPTION_JSON, 0};
 static const enum cli_option_id tune_options[] = {
     OPTION_MINUTES, OPTION_TUNE_APPLY, OPTION_YES,	OPTION_ACCEPT_RISK, OPTION_CWD, OPTION_MAX_LOAD,
@@ -238,7 +239,7 @@ const struct cli_command cli_commands[] = {
      "check` "
      "runs each once and tells its figure, `workloads install` installs the packages that are missing.",
      workloads_options, cmd_workloads, "0 fine, 1 one does not work here, 2 usage, 3 could not"},
-    {"study", "new|check|run|resume [FILE]", "measure many configurations by a plan, and choose",
+    {"study", "list|show|new|check|run|resume [FILE|NAME]", "measure many configurations by a plan, and choose",
      "Reads a study: workloads, factors with their levels, and what is sought. `study new` writes a first one for this "
      "host to standard output. `study check` says what it will do, how "
      "often it switches and boots, and what cannot be done on this machine; nothing is touched. `study run` does it: "

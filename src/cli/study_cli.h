@@ -6,8 +6,17 @@
 #include "cli.h"
 #include "study.h"
 
-/* Read the study file, - for standard input; 0, or an exit code after all its mistakes are printed. */
-int study_cli_read(struct arena *arena, const char *path, const char **ret_text, struct study **ret);
+struct study_ready;
+
+/*
+ * Read a study: the file at `path`, - for standard input, or the one of the program that has that name; lines of that
+ * which need a VM that is not there are told. 0, or an exit code after all its mistakes are printed.
+ */
+int study_cli_read(struct cli *cli, struct arena *arena, const char *path, const char **ret_text, struct study **ret);
+
+/* The text of a study of the program for this host; see study_ready_fill(). 0, or an exit code after a line. */
+int study_cli_ready(struct cli *cli, struct arena *arena, const struct study_ready *ready, const char **ret_text,
+		    const char *const **ret_left_out);
 
 /* The same of a text that is there already; `name` is for messages. */
 int study_cli_parse(struct arena *arena, const char *name, const char *text, struct study **ret);

@@ -289,9 +289,9 @@ int study_cli_run(struct cli *cli)
 	int r;
 
 	if (cli->argument_count != 2)
-		return cli_usage(cli, "study run takes one FILE");
+		return cli_usage(cli, "study run takes one FILE, or the name of a study of the program");
 	if (cli_given(cli, OPTION_ROOT))
 		return cli_usage(cli, "a study is run on this machine; --host is for study check");
-	r = study_cli_read(arena, cli->arguments[1], &job.text, &job.study);
+	r = study_cli_read(cli, arena, cli->arguments[1], &job.text, &job.study);
 	return r ? r : study_cli_job(cli, &job);
 }

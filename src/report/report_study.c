@@ -2,7 +2,11 @@
 /* Owns how a study is shown before it runs. */
 #include "report_study.h"
 
+#include <math.h>
+
 #include "report.h"
+#include "study_estimate.h"
+#include "study_named.h"
 #include "text.h"
 
 static const struct {
@@ -60,54 +64,91 @@ static const char *command_text(struct arena *arena, const struct study_command 
 	return command->shell ? arena_printf(arena, "%s (by the shell)", text) : text;
 }
 
+static const char *place_text(struct arena *arena, const struct study_workload *workload)
+{
+	return workload->on    ? arena_printf(arena, " in VM %s", workload->on)
+	       : workload->ssh ? arena_printf(arena, " on %s", workload->ssh)
+			       : "";
+}
+
+/* Those that are known by name are long scripts; their names say what they are. */
 static void print_workloads(const struct term *term, struct arena *arena, const struct study *study)
 {
+	const char *named = "";
+
 	for (size_t i = 0; i < study->workload_count; i++) {
 		const struct study_workload *workload = &study->workloads[i];
+		const char *place = place_text(arena, workload);
 
+		if (workload->group && study_named_find(arena, workload->name)) {
+			named = arena_printf(arena, "%s%s%s%s", named, *named ? ", " : "", workload->name, place);
+			continue;
+		}
 		(void)fputs("  ", term->out);
 		term_flow(term, 4, true,
-			  arena_printf(arena, "%s%s%s: %s", workload->name, workload->on ? " on " : "",
-				       workload->on ? workload->on : "", command_text(arena, &workload->run)));
+			  arena_printf(arena, "%s%s: %s", workload->name, place, command_text(arena, &workload->run)));
+	}
+	if (*named) {
+		(void)fputs("  ", term->out);
+		term_flow(term, 4, true, arena_printf(arena, "of those known by name: %s", named));
 	}
 }
 
-/* Seconds of one run of all workloads; false when one does not say. */
-static bool run_seconds(const struct study *study, double *ret)
+/* "from 5 min to 2 h", "5 min" when they are alike. */
+static const char *span(struct arena *arena, double from_s, double to_s)
 {
-	*ret = 0;
-	for (size_t i = 0; i < study->workload_count; i++) {
-		if (study->workloads[i].takes_s <= 0)
-			return false;
-		*ret += study->workloads[i].takes_s;
+	const char *from = minutes(arena, from_s), *to = minutes(arena, to_s);
+
+	return text_equal(from, to) ? from : arena_printf(arena, "%s to %s", from, to);
+}
+
+static void print_length(const struct term *term, struct arena *arena, const struct study_matrix *matrix,
+			 const struct study_estimate *estimate)
+{
+	const char *boots = "";
+
+	if (estimate->look) {
+		term_flow(term, 0, true,
+			  arena_printf(
+			      arena,
+			      "As a race: a first look at %zu takes about %s; then what tells most is measured, until "
+			      "the answer is sure%s.",
+			      estimate->look, minutes(arena, estimate->least_s),
+			      estimate->most_s > 0 ? " or the budget is spent" : ""));
+		return;
 	}
-	return true;
+	if (estimate->most_boots)
+		boots = estimate->least_boots == estimate->most_boots
+			    ? arena_printf(arena, ", with %zu boots of the host", estimate->most_boots)
+			    : arena_printf(arena, ", with %zu to %zu boots of the host", estimate->least_boots,
+					   estimate->most_boots);
+	term_flow(term, 0, true,
+		  arena_printf(arena, "In blocks, %u to %u times: %s%s%s.", matrix->study->runs_least,
+			       matrix->study->runs_most,
+			       span(arena, fmin(estimate->least_s, estimate->most_s), estimate->most_s), boots,
+			       matrix->study->confirm ? "; the best is then confirmed in fresh runs" : ""));
 }
 
 static void print_costs(const struct term *term, struct arena *arena, const struct study_matrix *matrix)
 {
 	const struct study *study = matrix->study;
-	struct study_switches switches;
+	struct study_estimate estimate;
 	const char *text = "";
-	double seconds = 0, run;
 
-	study_count_switches(matrix, &switches);
-	for (size_t cost = STUDY_COSTS; cost-- > 0;) {
-		if (!switches.count[cost])
-			continue;
-		text = arena_printf(arena, "%s%s%zu %s", text, *text ? ", " : "", switches.count[cost],
-				    study_cost_name((enum study_cost)cost));
-		seconds += (double)switches.count[cost] * study_cost_seconds((enum study_cost)cost);
-	}
+	study_estimate(matrix, &estimate);
+	for (size_t cost = STUDY_COSTS; cost-- > 0;)
+		if (estimate.once.count[cost])
+			text = arena_printf(arena, "%s%s%zu %s", text, *text ? ", " : "", estimate.once.count[cost],
+					    study_cost_name((enum study_cost)cost));
 	term_flow(term, 0, true,
 		  arena_printf(arena,
-			       "Each configuration once, in the cheapest order, takes these switches: %s; about %s "
-			       "for them alone.",
-			       text, minutes(arena, seconds)));
-	if (run_seconds(study, &run))
-		term_flow(term, 0, true,
-			  arena_printf(arena, "With the runs (%s each): %s.", minutes(arena, run),
-				       minutes(arena, seconds + (double)matrix->count * run)));
+			       "Each configuration once, in the cheapest order, takes these switches: %s; about %s%s.",
+			       text, minutes(arena, estimate.once_s),
+			       estimate.run_s > 0
+				   ? arena_printf(arena, " with the runs of %s each", minutes(arena, estimate.run_s))
+				   : " for them alone"));
+	if (estimate.run_s > 0)
+		print_length(term, arena, matrix, &estimate);
 	else
 		term_flow(term, 0, true,
 			  "How long a run takes is not said (\"takes: 80 s\"); it is measured with the first one.");
@@ -118,14 +159,19 @@ static void print_costs(const struct term *term, struct arena *arena, const stru
 static void print_problems(const struct term *term, struct arena *arena, const struct study *study,
 			   const struct study_checked *checked)
 {
-	for (size_t i = 0; i < checked->count; i++) {
+	for (size_t i = 0, next; i < checked->count; i = next) {
 		const struct study_problem *problem = &checked->problems[i];
+		const char *what = problem->what;
 
+		/* Levels of a factor often have one reason. */
+		for (next = i + 1; next < checked->count && checked->problems[next].kind == problem->kind &&
+				   text_equal(checked->problems[next].why, problem->why);
+		     next++)
+			what = arena_printf(arena, "%s, %s", what, checked->problems[next].what);
 		(void)fprintf(term->out, "%s%s%s  ", term_on(term, kinds[problem->kind].colour),
 			      kinds[problem->kind].word, term_on(term, TERM_PLAIN));
-		term_flow(
-		    term, 4, true,
-		    arena_printf(arena, "%s:%u: %s: %s", study->file, problem->line, problem->what, problem->why));
+		term_flow(term, 4, true,
+			  arena_printf(arena, "%s:%u: %s: %s", study->file, problem->line, what, problem->why));
 	}
 }
 
@@ -158,7 +204,7 @@ void report_study_check_json(json_t *json, const struct study_matrix *matrix, co
 	    [STUDY_WORKLOAD] = "workload",   [STUDY_NOT_YET] = "not-yet",     [STUDY_NO_METER] = "no-meter",
 	    [STUDY_NO_IDLE] = "no-idle",     [STUDY_NO_DESIGN] = "no-design", [STUDY_RISK] = "risk"};
 	const struct study *study = matrix->study;
-	struct study_switches switches;
+	struct study_estimate estimate;
 	json_t *factors = json_array(), *workloads = json_array(), *problems = json_array(), *costs = json_object();
 
 	for (size_t i = 0; i < study->factor_count; i++) {
@@ -181,10 +227,17 @@ void report_study_check_json(json_t *json, const struct study_matrix *matrix, co
 						report_json_text(checked->problems[i].what), "why",
 						report_json_text(checked->problems[i].why), "blocks",
 						study_problem_blocks(checked->problems[i].kind)));
-	study_count_switches(matrix, &switches);
+	study_estimate(matrix, &estimate);
 	for (size_t cost = 0; cost < STUDY_COSTS; cost++)
 		json_object_set_new(costs, study_cost_name((enum study_cost)cost),
-				    json_integer((json_int_t)switches.count[cost]));
+				    json_integer((json_int_t)estimate.once.count[cost]));
+	json_object_set_new(json, "estimate",
+			    json_pack("{s:o, s:f, s:f, s:o, s:I, s:o}", "run_s",
+				      estimate.run_s > 0 ? json_real(estimate.run_s) : json_null(), "once_s",
+				      estimate.once_s, "least_s", estimate.least_s, "most_s",
+				      estimate.most_s > 0 ? json_real(estimate.most_s) : json_null(), "least_boots",
+				      (json_int_t)estimate.least_boots, "most_boots",
+				      estimate.look ? json_null() : json_integer((json_int_t)estimate.most_boots)));
 	json_object_set_new(json, "study", report_json_text(study->name));
 	json_object_set_new(json, "configurations", json_integer((json_int_t)matrix->count));
 	json_object_set_new(json, "factors", factors);

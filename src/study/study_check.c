@@ -75,24 +75,47 @@ static const char *level_name(struct checking *checking, size_t factor, size_t l
 			    checking->study->factors[factor].levels[level].name);
 }
 
-/* Is there a knob among the level's that another one makes appear? */
-static bool may_appear(const struct study_level *level)
-{
-	for (size_t i = 0; i < level->ask_count; i++) {
-		const struct knob *knob = knob_find(level->asks[i].name);
-
-		if (knob && knob->appears)
-			return true;
-	}
-	return false;
-}
-
 static bool has_boot_factor(const struct study *study)
 {
 	for (size_t i = 0; i < study->factor_count; i++)
 		if (study->factors[i].cost >= STUDY_HOST_BOOT)
 			return true;
 	return false;
+}
+
+/* VMs and services answer on the machine that runs, not in a copy of its files. */
+static bool is_asked_live(const struct knob *knob)
+{
+	return knob->scope == KNOB_VM || knob->scope == KNOB_GUEST || text_starts(knob->name, "vm.") ||
+	       text_starts(knob->name, "tuned.") || text_starts(knob->name, "service.");
+}
+
+static bool asks_live(const struct study_level *level)
+{
+	for (size_t i = 0; i < level->ask_count; i++) {
+		const struct knob *knob = knob_find(level->asks[i].name);
+
+		if (knob && is_asked_live(knob))
+			return true;
+	}
+	return false;
+}
+
+bool study_level_later(struct knob_machine *machine, const struct study *study, const struct study_level *level)
+{
+	bool boots = has_boot_factor(study), copy = !sys_writer_is_live(machine->writer);
+	struct study_level rest = {.asks = ARENA_ARRAY(machine->arena, level->ask_count + 1, struct knob_ask)};
+	struct knob_plan plan = {0};
+
+	for (size_t i = 0; i < level->ask_count; i++) {
+		const struct knob *knob = knob_find(level->asks[i].name);
+
+		if (!knob || !((knob->appears && boots) || (is_asked_live(knob) && copy)))
+			rest.asks[rest.ask_count++] = level->asks[i];
+	}
+	if (rest.ask_count == level->ask_count)
+		return false;
+	return !rest.ask_count || study_pair_plan(machine, &rest, NULL, &plan, NULL) == 0;
 }
 
 static const char *why_of(struct checking *checking, const struct err *err)
@@ -159,9 +182,12 @@ static void check_levels(struct checking *checking, enum study_possible **ret)
 				    arena_printf(checking->machine->arena, "%s opens a security hole", plan.hole));
 			if (ret[f][l] != STUDY_NOT_AT_ALL)
 				continue;
-			if (may_appear(level) && has_boot_factor(study))
-				add_problem(checking, STUDY_LEVEL_LATER, level->line, level_name(checking, f, l),
-					    why_of(checking, &err));
+			if (study_level_later(checking->machine, study, level))
+				add_problem(
+				    checking, STUDY_LEVEL_LATER, level->line, level_name(checking, f, l),
+				    asks_live(level) && !sys_writer_is_live(checking->machine->writer)
+					? "VMs and services are asked on the machine itself, not in a copy of it"
+					: why_of(checking, &err));
 			else
 				add_problem(checking, STUDY_LEVEL_REFUSED, level->line, level_name(checking, f, l),
 					    why_of(checking, &err));

@@ -12,7 +12,7 @@
 enum study_problem_kind {
 	STUDY_LEVEL_REFUSED, /* cannot be set here, with no level of another factor */
 	STUDY_PAIR_REFUSED,  /* two levels that can be set, and not together; "never" is missing */
-	STUDY_LEVEL_LATER,   /* it appears after the boot that another factor makes; cannot be said now */
+	STUDY_LEVEL_LATER,   /* see study_level_later(): it cannot be said now */
 	STUDY_WORKLOAD,	     /* its program or directory is not there */
 	STUDY_NOT_YET,	     /* hvtune cannot do it by itself yet */
 	STUDY_NO_METER,	     /* it is to be measured or watched, and nothing here tells it */
@@ -51,6 +51,13 @@ enum study_possible { STUDY_NOT_AT_ALL, STUDY_BESIDE_SOME, STUDY_BY_ITSELF };
 /* `err` says why not by itself. Planned only; nothing is written. */
 enum study_possible study_level_possible(struct knob_machine *machine, const struct study *study, size_t factor,
 					 size_t level, struct err *err);
+
+/*
+ * Does the level set something that is not there now and may be after the boot that it, or another factor, makes, or
+ * that only the running machine can be asked for, and this is a copy? Then it cannot be said whether it can be set.
+ * False also when the rest of what it sets is refused now.
+ */
+bool study_level_later(struct knob_machine *machine, const struct study *study, const struct study_level *level);
 
 /* Plan two levels together; `b` may be NULL. As knob_plan_make(). */
 int study_pair_plan(struct knob_machine *machine, const struct study_level *a, const struct study_level *b,

@@ -5,6 +5,9 @@
 
 #include "study_next.h"
 
+/* Below that many configurations all are measured in blocks (methods 3.2). */
+enum { STUDY_FEW_CONFIGS = 12 };
+
 struct study_engine {
 	struct arena *arena;
 	const struct study_matrix *matrix;

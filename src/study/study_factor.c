@@ -53,7 +53,8 @@ static enum study_cost cost_of_knob(const struct knob *knob)
 	/* What a definition says acts when the VM is started. */
 	if (knob->scope == KNOB_CONFIG && text_starts(knob->name, "vm."))
 		return STUDY_VM_RESTART;
-	if (knob->after && strstr(knob->after, "reboot"))
+	/* What a guest needs a reboot for, the host does not. */
+	if (knob->after && strstr(knob->after, "reboot") && knob->scope != KNOB_GUEST)
 		return STUDY_HOST_BOOT;
 	return by_scope[knob->scope];
 }

@@ -9,9 +9,6 @@
 #include "study.h"
 #include "sys.h"
 
-/* data/studies/quick.yaml, which is part of the program too. */
-extern const char study_quick_text[];
-
 /* All of them, in the arena; their number is returned. */
 size_t study_named(struct arena *arena, const struct study_workload **ret);
 

@@ -7,8 +7,7 @@
 
 #include "stat_sequential.h"
 
-/* Below that many configurations all are measured in blocks (methods 3.2). */
-enum { FEW_CONFIGS = 12, CONFIRM_BOOTS = 4 };
+enum { CONFIRM_BOOTS = 4 };
 
 bool study_is_sought(const struct study *study, enum study_goal goal)
 {
@@ -108,7 +107,7 @@ int study_engine_new(struct arena *arena, const struct study_matrix *matrix, str
 					  "not in each run; seek it beside the others, or as a limit");
 	engine->out = ARENA_ARRAY(arena, matrix->count + 1, bool);
 	if (engine->design == STUDY_AUTO)
-		engine->design = matrix->count < FEW_CONFIGS ? STUDY_FULL : STUDY_RACE;
+		engine->design = matrix->count < STUDY_FEW_CONFIGS ? STUDY_FULL : STUDY_RACE;
 	find_targets(engine);
 	for (size_t i = 0; engine->design == STUDY_ONE_BY_ONE && i < study->factor_count; i++)
 		if (study->factors[i].level_count != 2)

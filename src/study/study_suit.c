@@ -39,22 +39,22 @@ static size_t suit_levels(struct suiting *suiting, size_t f)
 {
 	struct study_factor *factor = &suiting->study->factors[f];
 	struct arena *arena = suiting->machine->arena;
-	const char *why = "";
+	const char *whys[STUDY_MOST_LEVELS], *why = "";
 	size_t kept = 0;
 
 	for (size_t l = 0; l < factor->level_count; l++) {
 		struct err err = {0};
 
 		suiting->levels[f][l] = GONE;
-		if (!factor->optional ||
+		if (!factor->optional || study_level_later(suiting->machine, suiting->study, &factor->levels[l]) ||
 		    study_level_possible(suiting->machine, suiting->study, f, l, &err) != STUDY_NOT_AT_ALL)
 			suiting->levels[f][l] = kept++;
 		else
-			why = arena_strdup(arena, err.what);
+			whys[l] = why = arena_strdup(arena, err.what);
 	}
 	for (size_t l = 0; l < factor->level_count && kept >= 2; l++)
 		if (suiting->levels[f][l] == GONE)
-			tell(suiting, arena_printf(arena, "%s=%s: %s", factor->name, factor->levels[l].name, why));
+			tell(suiting, arena_printf(arena, "%s=%s: %s", factor->name, factor->levels[l].name, whys[l]));
 	if (kept < 2)
 		tell(suiting,
 		     arena_printf(arena, "%s: %s", factor->name, *why ? why : "less than two levels are left"));
@@ -130,11 +130,17 @@ static void forbid_pairs(struct suiting *suiting)
 
 			if (!a->optional && !b->optional)
 				continue;
+			/* What is asked for after a boot is not what the machine is now. */
+			if ((a->cost >= STUDY_HOST_BOOT) != (b->cost >= STUDY_HOST_BOOT))
+				continue;
 			for (size_t n = 0; n < a->level_count * b->level_count; n++) {
 				size_t i = n / b->level_count, j = n % b->level_count;
 				struct knob_plan plan;
 				struct err err = {0};
 
+				if (study_level_later(suiting->machine, study, &a->levels[i]) ||
+				    study_level_later(suiting->machine, study, &b->levels[j]))
+					continue;
 				if (study_pair_plan(suiting->machine, &a->levels[i], &b->levels[j], &plan, &err) < 0)
 					forbid(suiting, f, i, g, j, arena_strdup(suiting->machine->arena, err.what));
 			}

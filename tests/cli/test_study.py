@@ -1,14 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """`hvtune study check` from outside: what is shown, every mistake with its line, and that nothing is touched."""
 import json
+import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
 
-from harness import HVTUNE, Test, hvtune
+from harness import HVTUNE, TOP, Test, hvtune
+
+sys.path.insert(0, str(TOP / "tests/hosts"))
+
+import hosts  # noqa: E402
 
 STUDY = """study: s
 workloads:
@@ -103,6 +109,90 @@ class Study(Test):
         before = look()
         self.study(STUDY)
         self.assertEqual(before, look())
+
+
+DOMAIN = """<domain type='kvm'><name>{name}</name><uuid>11111111-2222-3333-4444-5555555555{number:02d}</uuid>
+<memory unit='GiB'>16</memory><vcpu placement='static'>8</vcpu><os><type arch='x86_64' machine='q35'>hvm</type></os>
+<cpu mode='host-passthrough'><topology sockets='1' dies='1' cores='4' threads='2'/></cpu>
+<devices><interface type='network'><source network='default'/><model type='virtio'/></interface></devices></domain>
+"""
+
+
+class Ready(Test):
+    """The studies of the program: every one on every machine of the corpus, with and without a VM."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+
+    def names(self):
+        return [row["name"] for row in json.loads(hvtune("study", "list", "--json").out)["studies"]]
+
+    def host(self, name, *vms):
+        """A machine of the corpus as a directory, with VMs of these names."""
+        path = hosts.names()[name]
+        root = hosts.root_of(name, path)
+        if path.suffix != ".host":
+            subprocess.run(["tar", "-xf", path, "-C", self.folder], check=True)
+            root = self.folder / "hvtune-capture/root"
+        if vms:
+            shutil.copytree(root, self.folder / "with", symlinks=True, dirs_exist_ok=True)
+            root = self.folder / "with"
+            (root / "etc/libvirt/qemu").mkdir(parents=True, exist_ok=True)
+            for number, vm in enumerate(vms):
+                (root / f"etc/libvirt/qemu/{vm}.xml").write_text(DOMAIN.format(name=vm, number=number), encoding="ascii")
+        return root
+
+    def test_list(self):
+        self.assertEqual(self.names(), ["quick", "amd-vm-speed", "ccx-numa-hugepages", "efficiency", "mitigation-bill",
+                                        "nic-queues"])
+        self.assertIn("as fast as the machine below it", hvtune("study", "list").out)
+
+    def test_on_every_machine(self):
+        for machine in ("epyc-9354p", "2x-epyc-9654-nps4", "epyc-7543-acpi-cpufreq", "ryzen-7950x3d", "xeon-gold-6430",
+                        "kvm-guest", "lab-guided"):
+            root = self.host(machine)
+            for name in self.names():
+                with self.subTest(machine=machine, study=name):
+                    done = hvtune("study", "check", name, "--host", root)
+                    self.assertIn(done.code, (0, 1, 3), done.err)
+                    if done.code == 3:
+                        self.assertRegex(done.err, "of a VM, and there is none here|none of its factors can be changed")
+                    else:
+                        self.assertIn(f"Study {name}: ", done.out)
+                        self.assertRegex(done.out, "It can be done on this machine|it cannot be done on this machine")
+
+    def test_of_a_vm(self):
+        root = self.host("epyc-9354p", "web1")
+        for name in self.names():
+            done = hvtune("study", "check", name, "--host", root)
+            self.assertIn(done.code, (0, 1), done.err)
+            shown = hvtune("study", "show", name, "--host", root)
+            self.assert_code(shown, 0)
+            path = self.folder / "shown.yaml"
+            path.write_text(shown.out, encoding="utf-8")
+            again = hvtune("study", "check", path, "--host", root, "--json")
+            self.assertIn(again.code, (0, 1), again.err)
+            self.assertEqual(json.loads(again.out)["study"], name)
+        # Eight vCPUs as threads of four cores of one CCX, and pages beside the 128 that are there.
+        shown = hvtune("study", "show", "ccx-numa-hugepages", "--host", root).out
+        self.assertIn("{vm.pins.next@web1: '0:0,1:32,2:1,3:33,4:2,5:34,6:3,7:35'}", shown)
+        self.assertIn("hugepages.2M@0: 8192", shown)
+        self.assertIn("hugepages.1G@0: 144", shown)
+        self.assertIn("VMs and services are asked on the machine itself",
+                      " ".join(hvtune("study", "check", "nic-queues", "--host", root).out.split()))
+
+    def test_which_vm(self):
+        root = self.host("epyc-9354p", "web1", "db")
+        for words, said in (((), "--vm NAME, of db, web1"), (("--vm", "dc"), "there are: db, web1")):
+            done = hvtune("study", "check", "mitigation-bill", "--host", root, *words)
+            self.assert_code(done, 2)
+            self.assertIn(said, done.err)
+        self.assertIn("vms: [db]", hvtune("study", "show", "mitigation-bill", "--host", root, "--vm", "db").out)
+        self.assertNotIn("vms:", hvtune("study", "show", "mitigation-bill", "--host", root, "--vm", "none").out)
+        for words in (("show", "mine"), ("check", "quick", "--vm", "web1"), ("show",)):
+            self.assert_code(hvtune("study", *words, "--host", root), 2)
 
 
 RUN = """study: sleepy

@@ -279,6 +279,7 @@ static const char whole[] = "study: amd\n"
 			    "  governor: {knob: governor, levels: [performance, powersave]}\n"
 			    "  driver: {knob: boot.amd_pstate, levels: [passive, active, guided]}\n"
 			    "  queues: {knob: vm.queues@web1, levels: [1, 4, 16]}\n"
+			    "  guest: {knob: guest.mitigations@web1, levels: [auto, off]}\n"
 			    "  share:\n"
 			    "    needs: vm-restart\n"
 			    "    levels:\n"
@@ -305,17 +306,7 @@ static void test_whole(void **state)
 	int r;
 
 	(void)state;
-	/* The queues of a card are a knob of the VM's definition only in later tables. */
-	const char *knob = knob_find("vm.queues") ? whole : NULL;
-	char text[sizeof(whole) + 32];
-
-	(void)snprintf(text, sizeof(text), "%s", whole);
-	if (!knob) {
-		char *at = strstr(text, "vm.queues@web1");
-
-		memcpy(at, "vm.memory@web1", strlen("vm.memory@web1"));
-	}
-	read_text(arena, text, &study, &found, &r);
+	read_text(arena, whole, &study, &found, &r);
 	if (r)
 		fail_msg("line %u: %s", found.items[0].line, found.items[0].what);
 	assert_string_equal(study->title, "Speed: all");
@@ -331,13 +322,15 @@ static void test_whole(void **state)
 	assert_float_equal(study->workloads[0].timeout_s, 1200, 0);
 	assert_string_equal(study->workloads[1].on, "web1");
 	assert_true(study->workloads[1].metric.more_is_better);
-	assert_int_equal(study->factor_count, 4);
+	assert_int_equal(study->factor_count, 5);
 	assert_int_equal(study->factors[0].cost, STUDY_LIVE);
 	assert_int_equal(study->factors[1].cost, STUDY_HOST_BOOT);
-	assert_int_equal(study->factors[3].cost, STUDY_VM_RESTART);
-	assert_int_equal(study->factors[3].levels[0].ask_count, 0);
-	assert_int_equal(study->factors[3].levels[0].run.line, 0);
-	assert_int_equal(study->factors[3].levels[2].ask_count, 2);
+	assert_int_equal(study->factors[2].cost, STUDY_VM_RESTART);
+	assert_int_equal(study->factors[3].cost, STUDY_GUEST_BOOT);
+	assert_int_equal(study->factors[4].cost, STUDY_VM_RESTART);
+	assert_int_equal(study->factors[4].levels[0].ask_count, 0);
+	assert_int_equal(study->factors[4].levels[0].run.line, 0);
+	assert_int_equal(study->factors[4].levels[2].ask_count, 2);
 	assert_int_equal(study->baseline[1], 2);
 	assert_float_equal(study->objectives[0].weight, 3, 0);
 	assert_float_equal(study->objectives[1].weight, 1, 0);

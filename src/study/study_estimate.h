@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns the estimate of what a study takes before a run was measured: switches of each kind and time, from what the file
+ * says of its workloads and what changes of each kind usually take (study_cost_seconds()).
+ */
+#ifndef HVTUNE_STUDY_ESTIMATE_H
+#define HVTUNE_STUDY_ESTIMATE_H
+
+#include "study_check.h"
+
+struct study_estimate {
+	double run_s; /* of all workloads once; 0: not all say what they take, and none of the times has runs in it */
+	size_t least, most;		/* rounds over all configurations; of a race 0 and 0 */
+	size_t look;			/* configurations that a race looks at first; 0: it is none */
+	struct study_switches once;	/* of one round */
+	double once_s;			/* one round with its runs, and those that are thrown away after a restart */
+	double least_s, most_s;		/* choosing, without confirming; most_s is at most the budget, 0: not known */
+	size_t least_boots, most_boots; /* of the host */
+};
+
+/* `design` as study_engine_design() says, or of the file. */
+void study_estimate(const struct study_matrix *matrix, struct study_estimate *ret);
+
+#endif

@@ -149,13 +149,9 @@ int cmd_report(struct cli *cli)
 {
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 	CLEANUP(store_close_pointer) struct store *store = NULL;
-	struct store_whole whole;
-	struct store_sample *samples = NULL;
 	struct report_result *result = NULL;
-	size_t sample_count = 0;
 	struct err err = {0};
 	enum form form = FORM_TEXT;
-	int64_t id;
 
 	if (cli->argument_count > 1)
 		return cli_usage(cli, "report takes one session, but got \"%s\" too", cli->arguments[1]);
@@ -164,12 +160,7 @@ int cmd_report(struct cli *cli)
 	if (r)
 		return r;
 	if (store_open(cli->values[OPTION_STORE], STORE_READ, &store, &err) < 0 ||
-	    store_session_find(store, cli->argument_count ? cli->arguments[0] : "last", &id, &err) < 0 ||
-	    store_load(store, arena, id, &whole, &err) < 0 ||
-	    store_load_samples(store, arena, id, -1, -1, &samples, &sample_count, &err) < 0 ||
-	    (text_equal(whole.session.kind, "study") &&
-	     report_result_study(arena, store, &whole, &samples, &sample_count, &err) < 0) ||
-	    report_result_make(arena, &whole, samples, sample_count, &result, &err) < 0)
+	    report_result_load(arena, store, cli->argument_count ? cli->arguments[0] : "last", &result, &err) < 0)
 		return cli_fail(&err);
 	return write_report(cli, form, result, store);
 }

@@ -104,28 +104,12 @@ static int list(const struct cli *cli, struct store *store, struct arena *arena,
 
 /* ---- show ---- */
 
-static int load(struct store *store, struct arena *arena, const char *name, struct report_result **ret, struct err *err)
-{
-	struct store_whole *whole = ARENA_NEW(arena, struct store_whole);
-	struct store_sample *samples = NULL;
-	size_t count = 0;
-	int64_t id = 0;
-	int r = store_session_find(store, name, &id, err);
-
-	if (r == 0)
-		r = store_load(store, arena, id, whole, err);
-	if (r == 0)
-		r = store_load_samples(store, arena, id, -1, -1, &samples, &count, err);
-	return r < 0 ? r : report_result_make(arena, whole, samples, count, ret, err);
-}
-
 static int show(const struct cli *cli, struct store *store, struct arena *arena, char *const *names, int count)
 {
 	struct report_result *result;
 	struct err err = {0};
 
-	(void)count;
-	if (load(store, arena, count ? names[0] : "last", &result, &err) < 0)
+	if (report_result_load(arena, store, count ? names[0] : "last", &result, &err) < 0)
 		return cli_fail(&err);
 	if (cli_given(cli, OPTION_JSON))
 		(void)report_json_print(stdout, report_result_json(result));
@@ -167,39 +151,81 @@ static int sure(const struct cli *cli, int count)
 	return EXIT_FINDINGS;
 }
 
+/* {"store", "sessions": [...]} of what an action did. */
+static void print_done(const struct store *store, const char *what, json_t *done)
+{
+	json_t *json = report_json_start("results", NULL);
+
+	json_object_set_new(json, "store", report_json_text(store_name(store)));
+	json_object_set_new(json, what, done);
+	(void)report_json_print(stdout, json);
+}
+
 static int delete (const struct cli *cli, struct store *store, struct arena *arena, char *const *names, int count)
 {
 	int64_t *ids = ARENA_ARRAY(arena, (size_t)count, int64_t);
 	struct err err = {0};
-	int r;
+	int r, known = 0;
 
-	/* All are known before one is gone. */
-	for (int i = 0; i < count; i++)
-		if (store_session_find(store, names[i], &ids[i], &err) < 0)
+	/* All are known before one is gone; a session may have several names. */
+	for (int i = 0; i < count; i++) {
+		bool again = false;
+
+		if (store_session_find(store, names[i], &ids[known], &err) < 0)
 			return cli_fail(&err);
-	r = sure(cli, count);
-	for (int i = 0; i < count && r == 0; i++) {
-		if (store_session_delete(store, ids[i], &err) < 0)
-			return cli_fail(&err);
-		(void)printf("Session %" PRId64 " is deleted.\n", ids[i]);
+		for (int k = 0; k < known; k++)
+			again = again || ids[k] == ids[known];
+		known += !again;
 	}
+	r = sure(cli, known);
+	if (r)
+		return r;
+	json_t *done = json_array();
+
+	for (int i = 0; i < known && r == 0; i++) {
+		if (store_session_delete(store, ids[i], &err) < 0)
+			r = cli_fail(&err);
+		else if (cli_given(cli, OPTION_JSON))
+			json_array_append_new(done, json_integer(ids[i]));
+		else
+			(void)printf("Session %" PRId64 " is deleted.\n", ids[i]);
+	}
+	if (cli_given(cli, OPTION_JSON))
+		print_done(store, "deleted", json_incref(done));
+	json_decref(done);
 	return r;
+}
+
+/* Sessions that came from somewhere: a line, or an item of the list that JSON prints at the end. */
+static void tell_copied(const struct cli *cli, json_t *done, const char *from, size_t copied)
+{
+	if (cli_given(cli, OPTION_JSON))
+		json_array_append_new(
+		    done, json_pack("{s:o, s:I}", "from", report_json_text(from), "sessions", (json_int_t)copied));
+	else
+		(void)printf("%zu session%s from %s\n", copied, copied == 1 ? "" : "s", from);
 }
 
 static int merge(const struct cli *cli, struct store *store, struct arena *arena, char *const *names, int count)
 {
-	(void)cli;
+	json_t *done = json_array();
+	int r = EXIT_FINE;
+
 	(void)arena;
-	for (int i = 0; i < count; i++) {
+	for (int i = 0; i < count && r == EXIT_FINE; i++) {
 		CLEANUP(store_close_pointer) struct store *from = NULL;
 		struct err err = {0};
 		size_t copied = 0;
 
 		if (store_open(names[i], STORE_READ, &from, &err) < 0 || store_merge(from, store, &copied, &err) < 0)
-			return cli_fail(&err);
-		(void)printf("%zu session%s from %s\n", copied, copied == 1 ? "" : "s", store_name(from));
+			r = cli_fail(&err);
+		else
+			tell_copied(cli, done, store_name(from), copied);
 	}
-	return EXIT_FINE;
+	if (cli_given(cli, OPTION_JSON))
+		print_done(store, "merged", json_incref(done));
+	json_decref(done);
+	return r;
 }
 
 static int export(const struct cli *cli, struct store *store, struct arena *arena, char *const *names, int count)
@@ -225,27 +251,36 @@ static int export(const struct cli *cli, struct store *store, struct arena *aren
 	return r < 0 ? cli_fail(&err) : EXIT_FINE;
 }
 
+static int import_one(const struct cli *cli, struct store *store, const char *name, json_t *done)
+{
+	bool is_input = text_equal(name, "-");
+	CLEANUP(base_fclose) FILE *file = is_input ? NULL : fopen(name, "re");
+	const char *called = is_input ? "standard input" : name;
+	struct err err = {0};
+	size_t copied = 0;
+
+	if (!is_input && !file) {
+		(void)err_set(&err, errno, name, "it cannot be read: %s", sys_reason(errno));
+		return cli_fail(&err);
+	}
+	if (store_import(store, is_input ? stdin : file, called, &copied, &err) < 0)
+		return cli_fail(&err);
+	tell_copied(cli, done, called, copied);
+	return EXIT_FINE;
+}
+
 static int import(const struct cli *cli, struct store *store, struct arena *arena, char *const *names, int count)
 {
-	(void)cli;
-	(void)arena;
-	for (int i = 0; i < count; i++) {
-		bool is_input = text_equal(names[i], "-");
-		CLEANUP(base_fclose) FILE *file = is_input ? NULL : fopen(names[i], "re");
-		struct err err = {0};
-		size_t copied = 0;
+	json_t *done = json_array();
+	int r = EXIT_FINE;
 
-		if (!is_input && !file) {
-			(void)err_set(&err, errno, names[i], "it cannot be read: %s", sys_reason(errno));
-			return cli_fail(&err);
-		}
-		if (store_import(store, is_input ? stdin : file, is_input ? "standard input" : names[i], &copied,
-				 &err) < 0)
-			return cli_fail(&err);
-		(void)printf("%zu session%s from %s\n", copied, copied == 1 ? "" : "s",
-			     is_input ? "standard input" : names[i]);
-	}
-	return EXIT_FINE;
+	(void)arena;
+	for (int i = 0; i < count && r == EXIT_FINE; i++)
+		r = import_one(cli, store, names[i], done);
+	if (cli_given(cli, OPTION_JSON))
+		print_done(store, "imported", json_incref(done));
+	json_decref(done);
+	return r;
 }
 
 static const struct action actions[] = {

@@ -231,6 +231,26 @@ static int read_command(const struct cli *cli, struct measure *measure)
 	return read_environment(cli, measure);
 }
 
+/* What names a session otherwise, and what nobody could type again, is no label. */
+static int check_label(const struct cli *cli, struct arena *arena)
+{
+	enum { LONGEST = 100 };
+	const char *label = cli->values[OPTION_LABEL];
+	int64_t number;
+
+	if (!label)
+		return 0;
+	if (!*label || text_equal(text_trim(arena, label), ""))
+		return cli_usage(cli, "--label is empty");
+	if (strlen(label) > LONGEST)
+		return cli_usage(cli, "--label takes at most %d bytes, but got %zu", LONGEST, strlen(label));
+	if (!text_equal(text_visible(arena, label), label))
+		return cli_usage(cli, "--label has characters that cannot be shown");
+	if (text_equal(label, "last") || text_int(label, 10, &number) == 0)
+		return cli_usage(cli, "--label cannot be \"%s\": that names another session already", label);
+	return 0;
+}
+
 /* ---- opening ---- */
 
 /* Settings are watched through it, without which can be measured too; a VM is only reached through it. */
@@ -254,7 +274,9 @@ int measure_open(const struct cli *cli, struct measure *ret)
 	int r;
 
 	*ret = (struct measure){.arena = arena_new(), .progress = progress_start()};
-	r = read_command(cli, ret);
+	r = check_label(cli, ret->arena);
+	if (r == 0)
+		r = read_command(cli, ret);
 	if (r == 0)
 		r = open_machine(ret);
 	if (r == 0)
@@ -487,6 +509,9 @@ int measure_end(const struct cli *cli, struct measure *measure, const struct err
 			text, &end_err) < 0 &&
 	    err->code == 0)
 		code = cli_fail(&end_err);
+	/* With the store went the session. */
+	if (ret_session && (end_err.code == -ESTALE || err->code == -ESTALE))
+		*ret_session = 0;
 	measure->bench = NULL;
 	(void)cli;
 	if (err->code != 0)

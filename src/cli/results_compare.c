@@ -11,6 +11,56 @@
 #include "stat_compare.h"
 #include "text.h"
 
+enum { LEAST_RUNS = 3 };
+
+/* ---- which configurations stand beside each other ---- */
+
+struct side {
+	const struct store_configuration *a, *b;
+};
+
+struct sides {
+	const struct store_whole *a, *b;
+	struct side *pairs;
+	size_t count;
+	const char *alone; /* names that only one of them has; "" */
+};
+
+static const struct store_configuration *named(const struct store_whole *whole, const char *name)
+{
+	for (size_t i = 0; i < whole->configuration_count; i++)
+		if (text_equal(whole->configurations[i].name, name))
+			return &whole->configurations[i];
+	return NULL;
+}
+
+static void find_sides(struct arena *arena, struct sides *sides)
+{
+	const struct store_whole *a = sides->a, *b = sides->b;
+
+	sides->pairs = ARENA_ARRAY(arena, a->configuration_count + 1, struct side);
+	sides->alone = "";
+	/* The only one of each may be another command: that is what is asked for. */
+	if (a->configuration_count == 1 && b->configuration_count == 1) {
+		sides->pairs[sides->count++] = (struct side){a->configurations, b->configurations};
+		return;
+	}
+	for (int side = 0; side < 2; side++) {
+		const struct store_whole *one = side ? b : a, *other = side ? a : b;
+
+		for (size_t i = 0; i < one->configuration_count; i++) {
+			const struct store_configuration *found = named(other, one->configurations[i].name);
+
+			if (!found)
+				sides->alone = arena_printf(arena, "%s%s%s (only in the %s)", sides->alone,
+							    *sides->alone ? ", " : "", one->configurations[i].name,
+							    side ? "second" : "first");
+			else if (side == 0)
+				sides->pairs[sides->count++] = (struct side){&one->configurations[i], found};
+		}
+	}
+}
+
 /* ---- what else differs ---- */
 
 struct difference {
@@ -92,8 +142,9 @@ static const char *boot_of(const struct store_whole *whole)
 	return whole->run_count ? whole->runs[0].boot : NULL;
 }
 
-static void find_differences(struct differences *differences, const struct store_whole *a, const struct store_whole *b)
+static void find_differences(struct differences *differences, const struct sides *sides)
 {
+	const struct store_whole *a = sides->a, *b = sides->b;
 	json_t *facts[] = {parsed(a->session.facts), parsed(b->session.facts)};
 
 	add(differences, "host", a->session.host, b->session.host);
@@ -101,9 +152,12 @@ static void find_differences(struct differences *differences, const struct store
 	add(differences, "boot", boot_of(a), boot_of(b));
 	add(differences, "directory", a->session.cwd, b->session.cwd);
 	add(differences, "environment", a->session.environment, b->session.environment);
-	if (a->configuration_count && b->configuration_count) {
-		add(differences, "command", a->configurations[0].command, b->configurations[0].command);
-		add(differences, "settings", a->configurations[0].settings, b->configurations[0].settings);
+	for (size_t i = 0; i < sides->count; i++) {
+		const struct store_configuration *of_a = sides->pairs[i].a, *of_b = sides->pairs[i].b;
+		const char *of = sides->count > 1 ? arena_printf(differences->arena, " of %s", of_a->name) : "";
+
+		add(differences, arena_printf(differences->arena, "command%s", of), of_a->command, of_b->command);
+		add(differences, arena_printf(differences->arena, "settings%s", of), of_a->settings, of_b->settings);
 	}
 	compare_facts(differences, facts[0], facts[1]);
 	json_decref(facts[0]);
@@ -114,40 +168,60 @@ static void find_differences(struct differences *differences, const struct store
 
 struct pair {
 	const struct store_metric *metric;
+	const struct side *side;
 	struct stat_interval ratio; /* b to a */
 	double a, b;		    /* geometric means */
 	int runs_a, runs_b;
 };
 
-static int compare_metric(struct arena *arena, const struct store_whole *a, const struct store_whole *b,
-			  const struct store_metric *metric, struct pair *ret)
+/* Logs of the valid runs that were measured; 0 with a value that has none. */
+static int logs_of(struct arena *arena, const struct store_whole *whole, int64_t configuration, int64_t metric,
+		   double **ret)
 {
-	const struct store_metric *other = store_metric_named(b, metric->name);
-	double *values[2], *logs[2];
-	struct stat_welch welch;
+	double *logs = ARENA_ARRAY(arena, whole->run_count + 1, double);
+	int count = 0;
+
+	*ret = logs;
+	for (size_t i = 0; i < whole->run_count; i++) {
+		const struct store_run *run = &whole->runs[i];
+		double value = run->values[metric];
+
+		if (run->configuration != configuration || !text_equal(run->state, "valid") || isnan(value) ||
+		    text_has_word("warmup calibration", " ", run->purpose))
+			continue;
+		if (!(value > 0))
+			return 0;
+		logs[count++] = log(value);
+	}
+	return count;
+}
+
+static bool compare_metric(struct arena *arena, const struct sides *sides, const struct side *side,
+			   const struct store_metric *metric, struct pair *ret)
+{
+	const struct store_metric *other = store_metric_named(sides->b, metric->name);
+	struct stat_welch welch = {.difference = {NAN, NAN, NAN}};
+	double *logs[2];
 	int counts[2];
 
-	if (!other || !text_equal(other->unit, metric->unit) || !a->configuration_count || !b->configuration_count)
-		return -1;
-	counts[0] = (int)store_values(arena, a, a->configurations[0].id, metric->id, "measure", false, &values[0]);
-	counts[1] = (int)store_values(arena, b, b->configurations[0].id, other->id, "measure", false, &values[1]);
-	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
-		logs[i] = ARENA_ARRAY(arena, (size_t)counts[i] + 1, double);
-		for (int j = 0; j < counts[i]; j++) {
-			if (!(values[i][j] > 0))
-				return -1;
-			logs[i][j] = log(values[i][j]);
-		}
-	}
-	if (stat_welch(logs[1], counts[1], logs[0], counts[0], STAT_ALPHA, &welch, NULL) < 0)
-		return -1;
+	if (!other || !text_equal(other->unit, metric->unit))
+		return false;
+	counts[0] = logs_of(arena, sides->a, side->a->id, metric->id, &logs[0]);
+	counts[1] = logs_of(arena, sides->b, side->b->id, other->id, &logs[1]);
+	if (!counts[0] || !counts[1])
+		return false;
 	*ret = (struct pair){.metric = metric,
-			     .ratio = stat_exp(welch.difference),
+			     .side = side,
 			     .a = exp(stat_mean(logs[0], counts[0])),
 			     .b = exp(stat_mean(logs[1], counts[1])),
 			     .runs_a = counts[0],
 			     .runs_b = counts[1]};
-	return 0;
+	ret->ratio = (struct stat_interval){ret->b / ret->a, NAN, NAN};
+	/* Of fewer an interval tells nothing. */
+	if (MIN_OF(counts[0], counts[1]) >= LEAST_RUNS &&
+	    stat_welch(logs[1], counts[1], logs[0], counts[0], STAT_ALPHA, &welch, NULL) == 0)
+		ret->ratio = stat_exp(welch.difference);
+	return true;
 }
 
 static const char *caution(const struct store_whole *a, const struct store_whole *b)
@@ -161,8 +235,22 @@ static const char *caution(const struct store_whole *a, const struct store_whole
 		     "differed, not what made them. A study compares several boots of each.";
 }
 
+static const char *pair_text(struct arena *arena, const struct pair *pair, bool several)
+{
+	const char *unit = pair->metric->unit, *of = several ? arena_printf(arena, "%s, ", pair->side->a->name) : "";
+	const char *range = stat_bounded(pair->ratio)
+				? arena_printf(arena, "%s .. %s", measure_percent(arena, pair->ratio.low - 1),
+					       measure_percent(arena, pair->ratio.high - 1))
+				: "too few runs for an interval";
+
+	return text_visible(
+	    arena, arena_printf(arena, "%s%s: %s -> %s, %s (%s), %d and %d runs", of, pair->metric->name,
+				measure_value(arena, unit, pair->a), measure_value(arena, unit, pair->b),
+				measure_percent(arena, pair->ratio.estimate - 1), range, pair->runs_a, pair->runs_b));
+}
+
 static void print_text(const struct cli *cli, struct arena *arena, const struct differences *differences,
-		       const struct pair *pairs, size_t count, const char *warning)
+		       const struct sides *sides, const struct pair *pairs, size_t count, const char *warning)
 {
 	if (differences->count)
 		(void)fputs("What else differs:\n", cli->out.out);
@@ -174,24 +262,20 @@ static void print_text(const struct cli *cli, struct arena *arena, const struct 
 	if (!differences->count)
 		(void)fputs("Nothing else differs that was noted.\n", cli->out.out);
 	(void)fputs("\nThe second to the first:\n", cli->out.out);
-	for (size_t i = 0; i < count; i++) {
-		const struct pair *pair = &pairs[i];
-		const char *unit = pair->metric->unit;
-
-		term_flow(&cli->out, 2, false,
-			  arena_printf(arena, "%s: %s -> %s, %s (%s .. %s), %d and %d runs", pair->metric->name,
-				       measure_value(arena, unit, pair->a), measure_value(arena, unit, pair->b),
-				       measure_percent(arena, pair->ratio.estimate - 1),
-				       measure_percent(arena, pair->ratio.low - 1),
-				       measure_percent(arena, pair->ratio.high - 1), pair->runs_a, pair->runs_b));
-	}
-	if (!count)
-		term_flow(&cli->out, 2, false, "there is no metric that both have with two valid runs or more");
+	for (size_t i = 0; i < count; i++)
+		term_flow(&cli->out, 2, false, pair_text(arena, &pairs[i], sides->count > 1));
+	if (!sides->count)
+		term_flow(&cli->out, 2, false, "there is no configuration that both have");
+	else if (!count)
+		term_flow(&cli->out, 2, false, "there is no metric of which both have values above 0");
+	if (*sides->alone)
+		term_flow(&cli->out, 0, true,
+			  text_visible(arena, arena_printf(arena, "Not compared: %s.", sides->alone)));
 	term_flow(&cli->out, 0, true, warning);
 }
 
-static void print_json(const struct differences *differences, const struct pair *pairs, size_t count,
-		       const char *warning)
+static void print_json(const struct differences *differences, const struct sides *sides, const struct pair *pairs,
+		       size_t count, const char *warning)
 {
 	json_t *json = report_json_start("results", NULL), *list = json_array(), *metrics = json_array();
 
@@ -201,13 +285,15 @@ static void print_json(const struct differences *differences, const struct pair 
 						"a", report_json_text(differences->items[i].a), "b",
 						report_json_text(differences->items[i].b)));
 	for (size_t i = 0; i < count; i++)
-		json_array_append_new(metrics, json_pack("{s:o, s:o, s:f, s:f, s:o, s:i, s:i}", "name",
+		json_array_append_new(metrics, json_pack("{s:o, s:o, s:o, s:f, s:f, s:o, s:i, s:i}", "configuration",
+							 report_json_text(pairs[i].side->a->name), "name",
 							 report_json_text(pairs[i].metric->name), "unit",
 							 report_json_text(pairs[i].metric->unit), "a", pairs[i].a, "b",
 							 pairs[i].b, "ratio", measure_interval_json(pairs[i].ratio),
 							 "runs_a", pairs[i].runs_a, "runs_b", pairs[i].runs_b));
 	json_object_set_new(json, "differences", list);
 	json_object_set_new(json, "metrics", metrics);
+	json_object_set_new(json, "not_compared", report_json_text(*sides->alone ? sides->alone : NULL));
 	json_object_set_new(json, "caution", report_json_text(warning));
 	(void)report_json_print(stdout, json);
 }
@@ -216,15 +302,19 @@ int results_compare(const struct cli *cli, struct arena *arena, const struct sto
 		    const struct store_whole *b)
 {
 	struct differences differences = {.arena = arena};
-	struct pair *pairs = ARENA_ARRAY(arena, a->metric_count + 1, struct pair);
+	struct sides sides = {.a = a, .b = b};
 	size_t count = 0;
 
-	find_differences(&differences, a, b);
-	for (size_t i = 0; i < a->metric_count; i++)
-		count += compare_metric(arena, a, b, &a->metrics[i], &pairs[count]) == 0;
+	find_sides(arena, &sides);
+	find_differences(&differences, &sides);
+	struct pair *pairs = ARENA_ARRAY(arena, a->metric_count * sides.count + 1, struct pair);
+
+	for (size_t k = 0; k < sides.count; k++)
+		for (size_t i = 0; i < a->metric_count; i++)
+			count += compare_metric(arena, &sides, &sides.pairs[k], &a->metrics[i], &pairs[count]);
 	if (cli_given(cli, OPTION_JSON))
-		print_json(&differences, pairs, count, caution(a, b));
+		print_json(&differences, &sides, pairs, count, caution(a, b));
 	else
-		print_text(cli, arena, &differences, pairs, count, caution(a, b));
+		print_text(cli, arena, &differences, &sides, pairs, count, caution(a, b));
 	return EXIT_FINE;
 }

@@ -9,7 +9,7 @@
 #include "cli.h"
 #include "store.h"
 
-/* Print it; an exit code. The first configuration of each is compared. */
+/* Print it; an exit code. Configurations of one name are compared, or the only one of each. */
 int results_compare(const struct cli *cli, struct arena *arena, const struct store_whole *a,
 		    const struct store_whole *b);
 

@@ -126,11 +126,11 @@ struct stat_interval report_result_pair(const struct report_result *result, size
 void report_result_charts(struct report_result *result);
 
 /*
- * `whole` is a session of a study: take all of its parts together, in the order in which they were begun; run by run,
- * in no block. Errors of the store. The results are untouched then.
+ * The result of a session of the store, by its name as people give it. Of a study all parts together, in the order in
+ * which they were begun; run by run, in no block. Errors of the store.
  */
-int report_result_study(struct arena *arena, struct store *store, struct store_whole *whole,
-			struct store_sample **samples, size_t *sample_count, struct err *err);
+int report_result_load(struct arena *arena, struct store *store, const char *name, struct report_result **ret,
+		       struct err *err);
 
 /* The host, from the facts that were kept; false: they are of another form, and nothing was added. */
 bool report_result_host(struct doc *doc, const struct store_session *session);

@@ -168,8 +168,8 @@ static size_t metrics_of(const struct store_whole *parts, size_t count)
 	return sum;
 }
 
-int report_result_study(struct arena *arena, struct store *store, struct store_whole *whole,
-			struct store_sample **samples, size_t *sample_count, struct err *err)
+static int join_parts(struct arena *arena, struct store *store, struct store_whole *whole,
+		      struct store_sample **samples, size_t *sample_count, struct err *err)
 {
 	const char *uid = whole->session.study ? whole->session.study : whole->session.uid;
 	struct joining joining = {.arena = arena};
@@ -200,4 +200,22 @@ int report_result_study(struct arena *arena, struct store *store, struct store_w
 	*samples = joining.samples;
 	*sample_count = joining.sample_count;
 	return 0;
+}
+
+int report_result_load(struct arena *arena, struct store *store, const char *name, struct report_result **ret,
+		       struct err *err)
+{
+	struct store_whole *whole = ARENA_NEW(arena, struct store_whole);
+	struct store_sample *samples = NULL;
+	size_t count = 0;
+	int64_t id = 0;
+	int r = store_session_find(store, name, &id, err);
+
+	if (r == 0)
+		r = store_load(store, arena, id, whole, err);
+	if (r == 0)
+		r = store_load_samples(store, arena, id, -1, -1, &samples, &count, err);
+	if (r == 0 && text_equal(whole->session.kind, "study"))
+		r = join_parts(arena, store, whole, &samples, &count, err);
+	return r < 0 ? r : report_result_make(arena, whole, samples, count, ret, err);
 }

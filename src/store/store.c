@@ -41,11 +41,18 @@ int store_query_once(struct store *store, const char *sql, const struct store_ce
 	return store->backend->run(store, sql, false, cells, count, row, data, err);
 }
 
-int store_begin(struct store *store, struct err *err)
+int store_writable(struct store *store, struct err *err)
 {
 	if (store->mode == STORE_READ)
 		return err_set(err, EROFS, store->name, "it was opened for reading only");
-	return store_run(store, store->backend->begin, NULL, 0, err);
+	return store->backend->is_there ? store->backend->is_there(store, err) : 0;
+}
+
+int store_begin(struct store *store, struct err *err)
+{
+	int r = store_writable(store, err);
+
+	return r < 0 ? r : store_run(store, store->backend->begin, NULL, 0, err);
 }
 
 int store_commit(struct store *store, struct err *err)
@@ -121,6 +128,20 @@ static bool is_url(const char *where)
 	return text_starts(where, "postgresql://") || text_starts(where, "postgres://");
 }
 
+/* "mysql://...": what looks like a URL is no path, which would make directories of it. */
+static int refuse_url(const char *where, struct err *err)
+{
+	const char *rest = strstr(where, "://");
+
+	for (const char *c = where; rest && c < rest; c++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+.-", *c))
+			rest = NULL;
+	if (!rest || rest == where)
+		return 0;
+	(void)err_set(err, EINVAL, where, "results are kept in a file or in PostgreSQL, not in this");
+	return err_hint(err, "name a path, or postgresql://USER@HOST/DATABASE");
+}
+
 /* The URL without what stands between the second ':' and '@'. */
 static const char *without_password(struct arena *arena, const char *url)
 {
@@ -146,6 +167,8 @@ int store_open(const char *where, enum store_mode mode, struct store **ret, stru
 	store->arena = arena_new();
 	store->mode = mode;
 	r = where ? 0 : store_usual_place(store->arena, &where, err);
+	if (r == 0 && !is_url(where))
+		r = refuse_url(where, err);
 	if (r == 0) {
 		store->name = is_url(where) ? without_password(store->arena, where) : arena_strdup(store->arena, where);
 		r = is_url(where) ? store_postgresql_open(store, where, err) : open_path(store, where, err);

@@ -24,7 +24,7 @@
 #include "err.h"
 
 /* What this hvtune writes. Older stores are brought up to it; newer ones are refused. */
-enum { STORE_SCHEMA = 2 };
+enum { STORE_SCHEMA = 3 };
 
 enum store_mode {
 	STORE_READ,  /* never writes; a store that is not there is an error */
@@ -67,9 +67,14 @@ struct store_session {
 	const char *study;	 /* uid of the session of the study that this is part of, or NULL */
 	int64_t began_us;	 /* since 1970; now when 0 */
 	int64_t ended_us;	 /* 0: not ended */
-	const char *state;	 /* "open", "done", "stopped" (by the user), "failed" */
-	const char *why;	 /* why it ended, in words, or NULL */
-	const char *verdict;	 /* JSON: what was printed as its result, or NULL */
+	/*
+	 * "open", "done", "stopped" (by the user), "failed"; and "cut", which is never stored: it is open, but the
+	 * process that wrote it is gone.
+	 */
+	const char *state;
+	const char *why;     /* why it ended, in words, or NULL */
+	const char *verdict; /* JSON: what was printed as its result, or NULL */
+	const char *writer;  /* the process that writes it, see store_writer.c; this one when NULL */
 };
 
 struct store_configuration {

@@ -38,6 +38,8 @@ struct store_backend {
 	bool (*has_table)(struct store *store, const char *table);
 	/* Is there anything in it that is not ours? */
 	bool (*is_foreign)(struct store *store);
+	/* Is what was opened still what stands at its place? NULL: it cannot go away. */
+	int (*is_there)(struct store *store, struct err *err);
 	void (*close)(struct store *store);
 };
 
@@ -63,6 +65,8 @@ int store_query(struct store *store, const char *sql, const struct store_cell *c
 int store_query_once(struct store *store, const char *sql, const struct store_cell *cells, size_t count,
 		     store_row_function *row, void *data, struct err *err);
 
+/* Before each transaction that writes: -EROFS, or -ESTALE when it has gone from under us. */
+int store_writable(struct store *store, struct err *err);
 int store_begin(struct store *store, struct err *err);
 int store_commit(struct store *store, struct err *err);
 /* Ends a transaction that failed; `r` and `err` stay what they were. Returns r. */
@@ -96,5 +100,11 @@ const char *store_select_text(struct arena *arena, const struct store_table *tab
 const char *store_insert_text(struct arena *arena, const struct store_table *table);
 
 int64_t store_now_us(void);
+
+/* This process, as sessions keep it; NULL where /proc does not tell. */
+const char *store_writer(struct arena *arena);
+
+/* Make an open session "cut" when the process that wrote it is known to be gone. */
+void store_mark_cut(struct arena *arena, struct store_session *session);
 
 #endif

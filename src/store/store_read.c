@@ -70,7 +70,9 @@ static void fill_session(struct arena *arena, void *item, const struct store_cel
 	    .state = keep_sure(arena, &cells[14]),
 	    .why = keep(arena, &cells[15]),
 	    .verdict = keep(arena, &cells[16]),
+	    .writer = keep(arena, &cells[17]),
 	};
+	store_mark_cut(arena, item);
 }
 
 static void fill_configuration(struct arena *arena, void *item, const struct store_cell *cells)
@@ -257,6 +259,12 @@ int store_load(struct store *store, struct arena *arena, int64_t id, struct stor
 		r = GATHER(note, note, note);
 	if (r == 0)
 		r = load_values(store, arena, &whole, id, err);
+	/* No run goes on where nobody writes. */
+	for (size_t i = 0; i < whole.run_count && text_equal(whole.session.state, "cut"); i++)
+		if (text_equal(whole.runs[i].state, "running")) {
+			whole.runs[i].state = "invalid";
+			whole.runs[i].why = "it was cut off";
+		}
 	if (r == 0)
 		*ret = whole;
 	return r;
@@ -326,7 +334,8 @@ int store_sessions(struct store *store, struct arena *arena, struct store_summar
 	int r = store_query(
 	    store,
 	    "SELECT id, uid, kind, name, command, cwd, version, host, facts, environment, method, study, began_us, "
-	    "ended_us, state, why, verdict, (SELECT COUNT(*) FROM configuration c WHERE c.session = session.id), "
+	    "ended_us, state, why, verdict, writer, (SELECT COUNT(*) FROM configuration c WHERE c.session = "
+	    "session.id), "
 	    "(SELECT "
 	    "COUNT(*) FROM run r WHERE r.session = session.id), (SELECT COUNT(*) FROM run r WHERE r.session = "
 	    "session.id "
@@ -372,11 +381,18 @@ int store_session_find(struct store *store, const char *name, int64_t *ret_id, s
 
 	if (r < 0)
 		return r;
-	found = finding.by_number	   ? finding.by_number
-		: finding.by_label	   ? finding.by_label
-		: finding.uids == 1	   ? finding.by_uid
-		: text_equal(name, "last") ? finding.newest
-					   : 0;
+	/* A session that somebody has labelled "last" or by a number is found by its own number. */
+	found = text_equal(name, "last") ? finding.newest
+		: finding.by_number	 ? finding.by_number
+		: finding.by_label	 ? finding.by_label
+		: finding.uids == 1	 ? finding.by_uid
+					 : 0;
+	if (!found && finding.uids > 1) {
+		(void)err_set(err, ENOENT, store->name, "the identifiers of %zu sessions begin with \"%s\"",
+			      finding.uids, name);
+		(void)err_hint(err, "add digits, or name one by its number");
+		return -ENOENT;
+	}
 	if (!found) {
 		(void)err_set(err, ENOENT, store->name, "there is no session \"%s\"", name);
 		(void)err_hint(err, "hvtune results lists them");

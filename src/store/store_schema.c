@@ -45,7 +45,10 @@ static const char *const schema_2[] = {
     "kind TEXT NOT NULL, text TEXT NOT NULL)",
     "CREATE INDEX note_of_session ON note (session)", NULL};
 
-static const char *const *const steps[] = {schema_1, schema_2};
+/* Who writes the session: a session that was never ended is told from one that is being measured. */
+static const char *const schema_3[] = {"ALTER TABLE session ADD COLUMN writer TEXT", NULL};
+
+static const char *const *const steps[] = {schema_1, schema_2, schema_3};
 _Static_assert(ARRAY_SIZE(steps) == STORE_SCHEMA, "a step for each version");
 
 static int take_number(void *data, const struct store_cell *cells, size_t count)
@@ -125,7 +128,7 @@ int store_next_session(struct store *store, int64_t *ret, struct err *err)
 static const struct store_column session_columns[] = {
     INT("id"),	     TEXT("uid"),     TEXT("kind"),  TEXT("name"),	  TEXT("command"), TEXT("cwd"),
     TEXT("version"), TEXT("host"),    TEXT("facts"), TEXT("environment"), TEXT("method"),  TEXT("study"),
-    INT("began_us"), INT("ended_us"), TEXT("state"), TEXT("why"),	  TEXT("verdict")};
+    INT("began_us"), INT("ended_us"), TEXT("state"), TEXT("why"),	  TEXT("verdict"), TEXT("writer")};
 static const struct store_column configuration_columns[] = {INT("session"),  INT("id"),	       TEXT("name"),
 							    TEXT("command"), TEXT("settings"), TEXT("place")};
 static const struct store_column metric_columns[] = {INT("session"),	INT("id"),	TEXT("name"),	 TEXT("unit"),

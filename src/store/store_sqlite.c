@@ -37,6 +37,8 @@ struct lite {
 	sqlite3 *database;
 	struct kept kept[MOST_STATEMENTS];
 	size_t kept_count;
+	dev_t device; /* of the file that is written */
+	ino_t inode;  /* 0: none is */
 };
 
 static int load(struct lite *lite, struct err *err)
@@ -241,8 +243,24 @@ static void close_lite(struct store *store)
 	store->private = NULL;
 }
 
-static const struct store_backend backend = {
-    .begin = "BEGIN IMMEDIATE", .run = run, .has_table = has_table, .is_foreign = is_foreign, .close = close_lite};
+/* SQLite goes on writing into a file that has no name any more, and says nothing. */
+static int is_there(struct store *store, struct err *err)
+{
+	const struct lite *lite = store->private;
+	struct stat now;
+
+	if (!lite->inode || (stat(store->name, &now) == 0 && now.st_ino == lite->inode && now.st_dev == lite->device))
+		return 0;
+	(void)err_set(err, ESTALE, store->name, "this store was deleted or replaced while it was in use");
+	return err_hint(err, "what was measured until then went with it");
+}
+
+static const struct store_backend backend = {.begin = "BEGIN IMMEDIATE",
+					     .run = run,
+					     .has_table = has_table,
+					     .is_foreign = is_foreign,
+					     .is_there = is_there,
+					     .close = close_lite};
 
 /* A path as SQLite takes it in a URI. */
 static const char *uri_of(struct arena *arena, const char *path, const char *rest)
@@ -292,9 +310,14 @@ static int open_to_write(struct store *store, const char *path, struct err *err)
 {
 	struct lite *lite = store->private;
 	int code, r = open_file(store, path, "", SQLITE_OPEN_READWRITE, err);
+	struct stat file;
 
 	if (r < 0)
 		return r;
+	if (!text_equal(path, STORE_IN_MEMORY) && stat(path, &file) == 0) {
+		lite->device = file.st_dev;
+		lite->inode = file.st_ino;
+	}
 	/*
 	 * What is committed outlives a kill; after a power cut the last runs may be missing, but nothing is torn. The
 	 * log is taken into the file at the end, or every 32 MiB: in between that would disturb what is measured.

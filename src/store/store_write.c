@@ -12,9 +12,9 @@
 static int run_alone(struct store *store, const char *sql, const struct store_cell *cells, size_t count,
 		     struct err *err)
 {
-	if (store->mode == STORE_READ)
-		return err_set(err, EROFS, store->name, "it was opened for reading only");
-	return store_run(store, sql, cells, count, err);
+	int r = store_writable(store, err);
+
+	return r < 0 ? r : store_run(store, sql, cells, count, err);
 }
 
 static int make_uid(char ret[33], struct err *err)
@@ -30,6 +30,7 @@ static int make_uid(char ret[33], struct err *err)
 
 static int begin_session(struct store *store, const struct store_session *session, int64_t *ret_id, struct err *err)
 {
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 	char made[33] = "";
 	int64_t id = 0;
 	int r = session->uid ? 0 : make_uid(made, err);
@@ -52,12 +53,14 @@ static int begin_session(struct store *store, const struct store_session *sessio
 	    CELL_TEXT(session->method),
 	    CELL_TEXT(session->study),
 	    CELL_INT(session->began_us ? session->began_us : store_now_us()),
+	    CELL_TEXT(session->writer ? session->writer : store_writer(arena)),
 	};
 
 	r = store_run(
 	    store,
 	    "INSERT INTO session (id, uid, kind, name, command, cwd, version, host, facts, environment, method, "
-	    "study, began_us, state) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'open')",
+	    "study, began_us, writer, state) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, "
+	    "'open')",
 	    cells, ARRAY_SIZE(cells), err);
 	if (r == 0)
 		*ret_id = id;

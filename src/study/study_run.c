@@ -570,6 +570,8 @@ static int finish(struct running *running, int r, struct err *err)
 	    running->setup->answer && outcome->count ? running->setup->answer(running->setup->data, outcome) : NULL;
 	int closed = bench_close(running->bench, outcome->state, outcome->why, answer, &ignored);
 
+	if (closed == -ESTALE)
+		outcome->session = 0;
 	if (closed < 0 && r == 0) {
 		r = closed;
 		if (err)

@@ -3,10 +3,12 @@
 import csv
 import io
 import json
+import subprocess
+import time
 import unittest
 from pathlib import Path
 
-from harness import hvtune
+from harness import HVTUNE, hvtune
 from test_run import Measuring
 
 
@@ -54,6 +56,65 @@ class Results(Measuring):
         self.assertIn("one after the other", answer["caution"])
         text = " ".join(self.results("compare", 1, 2).out.split())
         self.assertIn("x: 100.0 MB -> 110.0 MB, +10.00 %", text)
+
+    def test_compare_of_several(self):
+        """Configurations of one name stand beside each other; the others are named."""
+        common = ("--no-calibration", "--blocks", 3, "--metric", "x=regex:([0-9]+)", "--store", self.store)
+        self.assert_code(hvtune("compare", "--label", "one", *common, "echo 100", "echo 110"), 0)
+        self.assert_code(hvtune("compare", "--label", "two", *common, "echo 110", "echo 120"), 0)
+        answer = self.results("--json", "compare", "one", "two").json()
+        self.assertEqual({metric["configuration"] for metric in answer["metrics"]}, {"echo 110"})
+        self.assertAlmostEqual(next(metric for metric in answer["metrics"] if metric["name"] == "x")["ratio"]["estimate"], 1)
+        self.assertEqual(answer["not_compared"], "echo 100 (only in the first), echo 120 (only in the second)")
+        text = " ".join(self.results("compare", "one", "one").out.split())
+        self.assertIn("echo 100, x: 100", text)
+        self.assertIn("echo 110, x: 110", text)
+
+    def test_few_runs_have_no_interval(self):
+        for label in ("first", "second"):
+            self.assert_code(hvtune("run", "--runs", 2, "--label", label, "--store", self.store, "--", "echo", "5"), 0)
+        self.assertIn("too few runs for an interval", " ".join(self.results("compare", 1, 2).out.split()))
+
+    def test_json_of_all_actions(self):
+        other = Path(self.folder.name) / "other.db"
+        self.measure(5, "first")
+        self.measure(6, "second", other)
+        self.assertEqual(self.results("-j", "merge", other).json()["merged"], [{"from": str(other), "sessions": 1}])
+        lines = self.results("export", env={"HVTUNE_STORE": str(other)}).out
+        self.assertEqual(self.results("-j", "import", "-", stdin=lines).json()["imported"], [{"from": "standard input", "sessions": 0}])
+        # One session by two of its names is deleted once.
+        self.assertEqual(self.results("-j", "-y", "delete", "first", "1", "second").json()["deleted"], [1, 2])
+        self.assertEqual(self.results("-j").json()["sessions"], [])
+
+    def test_labels(self):
+        for label in ("", "  ", "last", "12", "x" * 101, "a\nb", "\033[1m"):
+            done = hvtune("run", "--runs", 3, "--label", label, "--store", self.store, "--", "true")
+            self.assert_code(done, 2)
+            self.assert_one_line(done.err)
+            self.assertIn("--label", done.err)
+
+    def test_killed_in_the_middle(self):
+        with subprocess.Popen([HVTUNE, "run", "--store", self.store, "--runs", "9", "--", "sleep", "1"], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.DEVNULL) as going:
+            deadline = time.monotonic() + 30
+            while not (Path(self.store).exists() and self.states() == ["open"]) and time.monotonic() < deadline:
+                time.sleep(0.1)
+            self.assertEqual(self.states(), ["open"])
+            going.kill()
+        self.assertEqual(self.states(), ["cut"])
+        text = " ".join(hvtune("report", "--store", self.store).out.split())
+        self.assertIn("cut: its process has gone without ending it", text)
+
+    def states(self):
+        done = hvtune("results", "--store", self.store, "--json")
+        return [one["state"] for one in done.json()["sessions"]] if done.code == 0 else []
+
+    def test_a_store_deleted_meanwhile(self):
+        done = hvtune("run", "--runs", 3, "--store", self.store, "--", "rm", "-f", self.store)
+        self.assert_code(done, 3)
+        self.assert_one_line(done.err)
+        self.assertIn("deleted or replaced while it was in use", done.err)
+        self.assertNotIn("Kept as", done.out)
 
     def test_delete(self):
         for label in ("a", "b", "c"):

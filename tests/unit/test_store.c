@@ -246,6 +246,85 @@ static void test_sessions_are_found_by_number_label_and_uid(void **state)
 	assert_int_equal(store_load(store, arena, second, &whole, &err), -ENOENT);
 }
 
+/* Who has labelled a session by what names others is not in the way of those. */
+static void test_labels_shadow_nothing(void **state)
+{
+	struct scene *scene = *state;
+	CLEANUP(store_close_pointer) struct store *store = open_store(place(scene), STORE_WRITE);
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	int64_t first = fill(store, "last", 1), second = fill(store, "plain", 1), found;
+
+	(void)fill(store, arena_printf(arena, "%d", (int)second), 1);
+	int64_t newest = fill(store, "plain", 1);
+
+	assert_int_equal(store_session_find(store, "last", &found, NULL), 0);
+	assert_int_equal(found, newest);
+	assert_int_equal(store_session_find(store, arena_printf(arena, "%d", (int)second), &found, NULL), 0);
+	assert_int_equal(found, second);
+	assert_int_equal(store_session_find(store, arena_printf(arena, "%d", (int)first), &found, NULL), 0);
+	assert_int_equal(found, first);
+}
+
+/* A process that is gone left its session open: it is told from one that is being measured, and so is its last run. */
+static void test_a_session_without_its_end(void **state)
+{
+	struct scene *scene = *state;
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	const struct store_session session = {.kind = "run", .host = NULL};
+	const struct store_configuration configuration = {.name = "A"};
+	const struct store_run run = {.purpose = "measure", .state = "running", .block = -1};
+	struct store_whole whole;
+	struct store_summary *sessions;
+	int64_t id = 0, own = 0;
+	size_t count;
+	int status, fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	pid_t child = fork();
+
+	if (child == 0) {
+		struct store *store = open_store(place(scene), STORE_WRITE);
+		bool fine = store_session_begin(store, &session, &id, NULL) == 0 &&
+			    store_configuration_add(store, id, &configuration, NULL) == 0 &&
+			    store_run_begin(store, id, &run, NULL) == 0 && write(fds[1], &id, sizeof(id)) == sizeof(id);
+
+		_exit(!fine);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(read(fds[0], &id, sizeof(id)), sizeof(id));
+	(void)close(fds[0]);
+	(void)close(fds[1]);
+	CLEANUP(store_close_pointer) struct store *store = open_store(place(scene), STORE_WRITE);
+
+	assert_int_equal(store_session_begin(store, &session, &own, NULL), 0);
+	assert_int_equal(store_load(store, arena, id, &whole, NULL), 0);
+	assert_string_equal(whole.session.state, "cut");
+	assert_non_null(strstr(whole.session.why, "killed"));
+	assert_string_equal(whole.runs[0].state, "invalid");
+	assert_string_equal(whole.runs[0].why, "it was cut off");
+	assert_int_equal(store_load(store, arena, own, &whole, NULL), 0);
+	assert_string_equal(whole.session.state, "open");
+	/* Ended, it is what its end says. */
+	assert_int_equal(store_session_end(store, own, "done", NULL, NULL, NULL), 0);
+	assert_int_equal(store_sessions(store, arena, &sessions, &count, NULL), 0);
+	for (size_t i = 0; i < count; i++)
+		if (sessions[i].session.id == own)
+			assert_string_equal(sessions[i].session.state, "done");
+		else if (sessions[i].session.id == id)
+			assert_string_equal(sessions[i].session.state, "cut");
+	/* Another boot of another host, and another namespace: nothing is known of them. */
+	static const char *const elsewhere[] = {"01234567-89ab-cdef-0123-456789abcdef 1 2 3", "nonsense", ""};
+
+	for (size_t i = 0; i < ARRAY_SIZE(elsewhere); i++) {
+		const struct store_session other = {.kind = "run", .host = "another-host", .writer = elsewhere[i]};
+
+		assert_int_equal(store_session_begin(store, &other, &own, NULL), 0);
+		assert_int_equal(store_load(store, arena, own, &whole, NULL), 0);
+		assert_string_equal(whole.session.state, "open");
+	}
+}
+
 static void test_out_and_in_again(void **state)
 {
 	struct scene *scene = *state;
@@ -619,6 +698,47 @@ static void test_two_writers_wait_for_each_other(void **state)
 	(void)store_close(store);
 }
 
+/* SQLite writes on into a file that has no name any more, and says nothing. */
+static void test_a_store_that_goes_away(void **state)
+{
+	struct scene *scene = *state;
+	CLEANUP(store_close_pointer) struct store *store = open_store(scene->path, STORE_WRITE);
+	int64_t id = fill(store, "here", 1);
+	struct err err = {0};
+
+	assert_int_equal(unlink(scene->path), 0);
+	assert_int_equal(store_session_end(store, id, "done", NULL, NULL, &err), -ESTALE);
+	assert_non_null(strstr(err.what, "deleted or replaced while it was in use"));
+	assert_int_equal(store_session_delete(store, id, &err), -ESTALE);
+	/* Another one in its place is not written either. */
+	struct store *other = open_store(scene->path, STORE_WRITE);
+
+	(void)store_close(other);
+	assert_int_equal(store_session_end(store, id, "done", NULL, NULL, &err), -ESTALE);
+}
+
+static void test_urls_are_no_paths(void **state)
+{
+	static const char *const urls[] = {"mysql://x", "http://host/x.db", "sqlite+x://a"};
+	struct scene *scene = *state;
+	struct err err = {0};
+	char path[160];
+
+	for (size_t i = 0; i < ARRAY_SIZE(urls); i++) {
+		assert_int_equal(open_fails(urls[i], STORE_WRITE, &err), -EINVAL);
+		assert_non_null(strstr(err.what, "in a file or in PostgreSQL"));
+		assert_int_not_equal(access(urls[i], F_OK), 0);
+	}
+	/* A path with the same signs in it is one. */
+	(void)snprintf(path, sizeof(path), "%s/odd://x.db", scene->folder);
+	struct store *store = open_store(path, STORE_WRITE);
+
+	(void)store_close(store);
+	assert_int_equal(unlink(path), 0);
+	(void)snprintf(path, sizeof(path), "%s/odd:", scene->folder);
+	assert_int_equal(rmdir(path), 0);
+}
+
 static void test_the_table_of_tables_is_the_schema(void **state)
 {
 	struct scene *scene = *state;
@@ -668,7 +788,8 @@ int main(void)
 #define BOTH                                                                                                           \
 	TEST(test_what_is_written_is_read_back), TEST(test_sessions_are_found_by_number_label_and_uid),                \
 	    TEST(test_out_and_in_again), TEST(test_bad_lines_are_refused),                                             \
-	    TEST(test_the_table_of_tables_is_the_schema)
+	    TEST(test_the_table_of_tables_is_the_schema), TEST(test_labels_shadow_nothing),                            \
+	    TEST(test_a_session_without_its_end)
 	const struct CMUnitTest both[] = {BOTH};
 	const struct CMUnitTest all[] = {
 	    BOTH,
@@ -680,6 +801,8 @@ int main(void)
 	    TEST(test_a_kill_at_any_moment),
 	    TEST(test_two_writers_wait_for_each_other),
 	    TEST(test_the_usual_place),
+	    TEST(test_a_store_that_goes_away),
+	    TEST(test_urls_are_no_paths),
 	};
 
 	return getenv("HVTUNE_TEST_POSTGRESQL") ? cmocka_run_group_tests_name("store", both, NULL, NULL)

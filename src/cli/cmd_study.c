@@ -12,6 +12,7 @@
 #include "study_ready.h"
 #include "study_suit.h"
 #include "text.h"
+#include "vm_host.h"
 
 int study_cli_parse(struct arena *arena, const char *name, const char *text, struct study **ret)
 {
@@ -62,6 +63,14 @@ int study_cli_read(struct cli *cli, struct arena *arena, const char *path, const
 	return study_cli_parse(arena, text_equal(path, "-") ? "standard input" : path, *ret_text, ret);
 }
 
+static int open_meters(const struct cli *cli, struct knob_machine *machine, struct meter_set **ret, struct err *err)
+{
+	const struct meter_setup setup = {.config = cli->values[OPTION_METERS],
+					  .only_look = !sys_is_live(machine->sys)};
+
+	return meter_set_open(machine->sys, &setup, ret, err);
+}
+
 static int check(struct cli *cli)
 {
 	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
@@ -88,8 +97,7 @@ static int check(struct cli *cli)
 		return cli_fail(&err);
 	study_matrix_make(machine.arena, study, &matrix);
 	study_check(&machine, &matrix, &checked);
-	if (meter_set_open(machine.sys, &(struct meter_setup){.only_look = !sys_is_live(machine.sys)}, &meters, &err) <
-	    0)
+	if (open_meters(cli, &machine, &meters, &err) < 0)
 		return cli_fail(&err);
 	study_meter_check(machine.arena, study, meters, &checked);
 	if (cli_given(cli, OPTION_JSON)) {
@@ -106,11 +114,29 @@ static int check(struct cli *cli)
 	return checked.possible ? EXIT_FINE : EXIT_FINDINGS;
 }
 
+/* The names of the VMs of the machine, ended by NULL; what cannot be read has none. */
+static const char *const *vms_of(const struct cli *cli, struct arena *arena)
+{
+	CLEANUP(host_close_pointer) struct host *host = NULL;
+	struct vm_host *vms = NULL;
+	const char **names;
+
+	if (host_open(cli->values[OPTION_ROOT], &host, NULL) < 0 || vm_host_read(host, NULL, &vms, NULL) < 0)
+		return NULL;
+	names = ARENA_ARRAY(arena, (size_t)vms->count + 1, const char *);
+	for (int i = 0; i < vms->count; i++)
+		names[i] = arena_strdup(arena, vms->entries[i].name);
+	(void)vm_host_free(vms);
+	return names;
+}
+
 /* To standard output, so that nothing is overwritten. */
 static int new_file(struct cli *cli)
 {
 	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
+	CLEANUP(meter_set_close_pointer) struct meter_set *meters = NULL;
 	const char *words = "";
+	struct err err = {0};
 	int r;
 
 	if (cli_given(cli, OPTION_JSON))
@@ -120,7 +146,12 @@ static int new_file(struct cli *cli)
 		return r;
 	for (int i = 1; i < cli->argument_count; i++)
 		words = arena_printf(machine.arena, "%s%s%s", words, i > 1 ? " " : "", cli->arguments[i]);
-	(void)fputs(study_new(&machine, *words ? words : NULL), cli->out.out);
+	if (open_meters(cli, &machine, &meters, &err) < 0)
+		return cli_fail(&err);
+	const struct study_new_facts facts = {
+	    .command = *words ? words : NULL, .vms = vms_of(cli, machine.arena), .meters = meters};
+
+	(void)fputs(study_new(&machine, &facts), cli->out.out);
 	return EXIT_FINE;
 }
 

@@ -195,8 +195,7 @@ static void check_levels(struct checking *checking, enum study_possible **ret)
 	}
 }
 
-/* Do all configurations with both levels fall under "never"? Then they do not meet. */
-static bool is_pair_forbidden(const struct study *study, size_t f, size_t i, size_t g, size_t j)
+bool study_pair_forbidden(const struct study *study, size_t f, size_t i, size_t g, size_t j)
 {
 	for (size_t n = 0; n < study->forbid_count; n++) {
 		const struct study_forbid *forbid = &study->forbids[n];
@@ -218,7 +217,7 @@ static void check_pair(struct checking *checking, size_t f, size_t i, size_t g, 
 	struct knob_plan plan;
 	struct err err = {0};
 
-	if (!a->ask_count || !b->ask_count || is_pair_forbidden(study, f, i, g, j))
+	if (!a->ask_count || !b->ask_count || study_pair_forbidden(study, f, i, g, j))
 		return;
 	if (plan_levels(checking, a, b, &plan, &err) == 0)
 		return;

@@ -63,6 +63,9 @@ bool study_level_later(struct knob_machine *machine, const struct study *study, 
 int study_pair_plan(struct knob_machine *machine, const struct study_level *a, const struct study_level *b,
 		    struct knob_plan *ret, struct err *err);
 
+/* Do all configurations with both levels fall under "never"? Then they do not meet. */
+bool study_pair_forbidden(const struct study *study, size_t f, size_t i, size_t g, size_t j);
+
 /* Does the problem keep the study from running? */
 bool study_problem_blocks(enum study_problem_kind kind);
 

@@ -208,11 +208,16 @@ static void read_weights(struct study_reader *reader, const struct study_node *n
 		else if (goal >= 0 && objective->at_most > 0)
 			study_mistake(reader, node->keys[i], "\"%s\" is a limit, which has no weight",
 				      goal_names[goal]);
+		else if (goal == STUDY_IDLE_WATTS)
+			study_mistake(
+			    reader, node->keys[i],
+			    "idle-watts takes no weight: idle watts are measured for the finalists, not in each run; "
+			    "seek it beside the others, or as a limit");
 		else if (goal >= 0)
 			study_read_weight(reader, node->items[i], &objective->weight);
 	}
 	for (size_t j = 0; j < study->objective_count; j++)
-		if (study->objectives[j].at_most == 0 &&
+		if (study->objectives[j].at_most == 0 && study->objectives[j].goal != STUDY_IDLE_WATTS &&
 		    !study_node_get(node, goal_names[study->objectives[j].goal], NULL))
 			study_mistake(reader, node, "\"%s\" is sought and has no weight",
 				      goal_names[study->objectives[j].goal]);

@@ -100,11 +100,6 @@ int study_engine_new(struct arena *arena, const struct study_matrix *matrix, str
 	engine->matrix = matrix;
 	engine->design = study->design;
 	engine->run_minutes = 1;
-	for (size_t i = 0; i < study->objective_count; i++)
-		if (study->objectives[i].goal == STUDY_IDLE_WATTS && study->objectives[i].weight > 0)
-			return err_set_at(err, EINVAL, study->file, study->objectives[i].line, 0,
-					  "idle-watts takes no weight: idle watts are measured for the finalists, "
-					  "not in each run; seek it beside the others, or as a limit");
 	engine->out = ARENA_ARRAY(arena, matrix->count + 1, bool);
 	if (engine->design == STUDY_AUTO)
 		engine->design = matrix->count < STUDY_FEW_CONFIGS ? STUDY_FULL : STUDY_RACE;

@@ -138,6 +138,8 @@ static void forbid_pairs(struct suiting *suiting)
 				struct knob_plan plan;
 				struct err err = {0};
 
+				if (study_pair_forbidden(study, f, i, g, j))
+					continue;
 				if (study_level_later(suiting->machine, study, &a->levels[i]) ||
 				    study_level_later(suiting->machine, study, &b->levels[j]))
 					continue;

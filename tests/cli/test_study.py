@@ -88,6 +88,10 @@ class Study(Test):
         self.assert_code(checked, 0)
         self.assertEqual(json.loads(checked.out)["workloads"], ["work"])
         self.assert_code(self.study(hvtune("study", "new", "--host", self.root).out), 0)
+        # What the host holds, what excludes each other there, and that nothing measures it.
+        self.assertIn("# who chooses the clocks; now powersave", done.out)
+        self.assertIn("  - {epp: balance_performance, governor: performance}\n", done.out)
+        self.assertIn("objectives: [time]\n", done.out)
 
     def test_brackets_without_end(self):
         began = time.monotonic()
@@ -182,6 +186,23 @@ class Ready(Test):
         self.assertIn("hugepages.1G@0: 144", shown)
         self.assertIn("VMs and services are asked on the machine itself",
                       " ".join(hvtune("study", "check", "nic-queues", "--host", root).out.split()))
+
+    def test_new_on_every_machine(self):
+        """What `study new` writes can be done there, all of it; VMs and meters of the host are in it."""
+        for machine in ("epyc-9354p", "2x-epyc-9654-nps4", "epyc-7543-acpi-cpufreq", "strix-hx370", "xeon-gold-6430",
+                        "kvm-guest", "lab-guided", "lab-acpi-cpufreq"):
+            with self.subTest(machine=machine):
+                root = self.host(machine)
+                path = self.folder / "new.yaml"
+                path.write_text(hvtune("study", "new", "--host", root).out, encoding="utf-8")
+                done = hvtune("study", "check", path, "--host", root)
+                self.assert_code(done, 0)
+                self.assertNotIn("left out", done.out)
+        text = hvtune("study", "new", "--host", self.host("epyc-9354p", "web1", "db")).out
+        self.assertIn("vms: [db, web1]\n", text)
+        self.assertIn("knob: 'vm.pages@db'", text)
+        self.assertIn("meter: package", text)
+        self.assertIn("limits: {temperature: 95 C}", text)
 
     def test_which_vm(self):
         root = self.host("epyc-9354p", "web1", "db")

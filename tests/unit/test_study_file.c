@@ -85,6 +85,9 @@ static const struct {
      "factors: {f: {knob: thp, levels: [never, always]}}\n",
      2, "vms: [db]"},
     {"study: s\non: [a]\nworkloads: [xz]\nfactors: {f: {knob: thp, levels: [never, always]}}\n", 2, "found a list"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nobjectives: [time, idle-watts]\n"
+	  "weights: {time: 1, idle-watts: 1}\n",
+     6, "idle-watts takes no weight"},
     {HEAD "factors: {}\n", 3, "factors are names with their levels"},
     {HEAD "factors: [a]\n", 3, "factors are names with their levels"},
     {HEAD "factors:\n  'a b': {knob: thp, levels: [never, always]}\n", 4, "is no name"},

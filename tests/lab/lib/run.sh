@@ -14,6 +14,7 @@ RUN_JOB_TIMEOUT=''
 RUN_OUT=''
 RUN_KEEP=off
 RUN_CUT=''
+RUN_CUTS=0 RUN_CUTS_REGEX='' RUN_SEED=''
 RUN_PANIC=fail
 RUN_MAX_MIB=256
 RUN_HVTUNE=''
@@ -31,6 +32,9 @@ run_usage() {
 	  --cut-after WHAT      lose power once: after so many seconds, or when the serial log or
 	                        the job's output matches this extended regular expression; then
 	                        boot again
+	  --cuts COUNT:REGEX    lose power so many times, each at a moment that is drawn: after 1 to 6
+	                        more lines that match, and then 0 to 25 seconds
+	  --seed NUMBER         of that drawing; else one is drawn, and told
 	  --panic fail|reboot   what a kernel panic means (fail); reboot: the host is expected to
 	                        reboot by itself (panic=SECONDS) and the run goes on
 	  --max-out MIB         how much the job may hand out (256)
@@ -47,6 +51,11 @@ run_option() {	# OPTION [VALUE]
 	--job-timeout) RUN_JOB_TIMEOUT=$2 ;;
 	--disk) RUN_DISK=$2 ;;
 	--cut-after) RUN_CUT=$2 ;;
+	--cuts)
+		[[ $2 =~ ^([0-9]+):(.+)$ ]] || die "--cuts wants COUNT:REGEX, not $2"
+		RUN_CUTS=${BASH_REMATCH[1]} RUN_CUTS_REGEX=${BASH_REMATCH[2]}
+		;;
+	--seed) RUN_SEED=$2 ;;
 	--panic) RUN_PANIC=$2 ;;
 	--max-out) RUN_MAX_MIB=$2 ;;
 	--keep) RUN_KEEP=on RUN_SHIFT=1 ;;
@@ -91,19 +100,49 @@ stop_emulator() {
 	EMULATOR=''
 }
 
+# How many lines of the serial log and the job's output match.
+matching_lines() { cat "$RUN_DIR/serial.log" "$RUN_DIR/share/output" | grep -caE -e "$1"; }
+
+# Draws the moment of the next of --cuts: RUN_CUT_LINE and RUN_CUT_WAIT.
+draw_cut() {
+	RUN_CUT_LINE=$(($(matching_lines "$RUN_CUTS_REGEX") + 1 + RANDOM % 6)) RUN_CUT_WAIT=$((RANDOM % 26)) RUN_CUT_FROM=''
+}
+
+drawn_cut_is_due() {
+	if [ -z "$RUN_CUT_FROM" ]; then
+		[ "$(matching_lines "$RUN_CUTS_REGEX")" -ge "$RUN_CUT_LINE" ] || return 1
+		RUN_CUT_FROM=$SECONDS
+	fi
+	[ $((SECONDS - RUN_CUT_FROM)) -ge "$RUN_CUT_WAIT" ] || return 1
+	RUN_CUTS=$((RUN_CUTS - 1))
+	draw_cut
+}
+
+# Forgets the moment once it has come.
 power_is_to_be_cut() {
+	if [ "$RUN_CUTS" -gt 0 ]; then
+		drawn_cut_is_due
+		return
+	fi
 	[ -n "$RUN_CUT" ] || return 1
 	if [[ $RUN_CUT =~ ^[0-9]+$ ]]; then
-		[ $((SECONDS - RUN_START)) -ge "$RUN_CUT" ]
+		[ $((SECONDS - RUN_START)) -ge "$RUN_CUT" ] || return 1
 	else
-		grep -qaE -e "$RUN_CUT" "$RUN_DIR/serial.log" "$RUN_DIR/share/output"
+		matching_lines "$RUN_CUT" >/dev/null || return 1
 	fi
+	RUN_CUT=''
 }
 
 # Waits for the verdict, which goes to RUN_VERDICT; a text to RUN_WHY when it is not the job's.
 watch_run() {
 	local share=$RUN_DIR/share size job_start=''
 	RUN_START=$SECONDS RUN_WHY=''
+	if [ "$RUN_CUTS" -gt 0 ]; then
+		RUN_SEED=${RUN_SEED:-$RANDOM}
+		RANDOM=$RUN_SEED
+		say "$RUN_CUTS power cuts, drawn with --seed $RUN_SEED"
+		draw_cut
+	fi
 	while :; do
 		sleep 0.5
 		if [ -e "$share/status" ]; then
@@ -121,7 +160,6 @@ watch_run() {
 		if power_is_to_be_cut; then
 			say "power cut after $((SECONDS - RUN_START)) s"
 			echo "--- lab: power cut ---" >>"$RUN_DIR/serial.log"
-			RUN_CUT=''
 			stop_emulator
 			start_emulator -chardev "file,id=serial,path=$RUN_DIR/serial.log,append=on" -serial chardev:serial
 			continue

@@ -8,9 +8,10 @@ cpu=/sys/devices/system/cpu
 node=/sys/devices/system/node
 policy=$cpu/cpufreq/policy0
 
-# Every value that the jobs change, and those that may move with it, a line each.
+# Every value that the jobs change, and those that may move with it, a line each. One process reads them all: starting one
+# takes the emulated CPUs longer than reading.
 snapshot() {
-	local file
+	local file there=()
 	# shellcheck disable=SC2231 # none of these has a blank
 	for file in $cpu/amd_pstate/status $cpu/cpufreq/boost \
 		$cpu/cpufreq/policy*/{scaling_driver,scaling_governor,scaling_min_freq,scaling_max_freq} \
@@ -20,9 +21,10 @@ snapshot() {
 		/sys/kernel/mm/transparent_hugepage/{enabled,defrag,shmem_enabled} \
 		/sys/kernel/mm/ksm/{run,pages_to_scan,merge_across_nodes} \
 		/sys/module/kvm/parameters/halt_poll_ns* \
-		/proc/sys/kernel/numa_balancing /proc/sys/vm/{swappiness,dirty_ratio,dirty_bytes}; do
-		[ ! -e "$file" ] || echo "$file $(cat "$file" 2>&1)"
+		/proc/sys/kernel/numa_balancing /proc/sys/vm/{swappiness,dirty_ratio,dirty_background_ratio,dirty_bytes}; do
+		[ ! -e "$file" ] || there+=("$file")
 	done
+	grep -H '' "${there[@]}" 2>&1
 }
 
 # remember NAME / is_as NAME: the state now; it is that state again.

@@ -27,10 +27,10 @@ enum {
 	PCI_ADDRESS = 0xcf8,
 	PCI_DATA = 0xcfc,
 	PIIX4_PMBASE = 0x80000b40,
-	PM1_ENABLE = 2,		     /* from PMBASE */
-	PM1_CONTROL = 4,	     /* likewise */
-	PM1_POWER_BUTTON = 0x100,    /* of PM1_ENABLE */
-	PM1_SLEEP = 0x2000,	     /* of PM1_CONTROL; sleep type 0 is S5 there */
+	PM1_ENABLE = 2,		  /* from PMBASE */
+	PM1_CONTROL = 4,	  /* likewise */
+	PM1_POWER_BUTTON = 0x100, /* of PM1_ENABLE */
+	PM1_SLEEP = 0x2000,	  /* of PM1_CONTROL; sleep type 0 is S5 there */
 	/* The two 8259: interrupts 0x20 to 0x2f; ACPI's is number 9. */
 	PIC = 0x20,
 	PIC_SLAVE = 0xa0,

@@ -48,19 +48,21 @@ static struct bench *free_bench(struct bench *bench)
 
 	(void)bench_energy_close(self->energy);
 	(void)bench_gate_close(self->gate);
+	(void)bench_spawner_close(self->own_spawner);
 	(void)arena_free(self->scratch);
 	bench_signals_release(&bench->signals);
 	(void)arena_free(bench->arena);
 	return NULL;
 }
 
-/* CPU time of this process, without what it has started. */
-static double own_cpu_s(void)
+/* CPU time of this process and its spawner, without what they have started. */
+static double own_cpu_s(const struct bench_private *self)
 {
 	struct rusage usage = {0};
 
 	(void)getrusage(RUSAGE_SELF, &usage);
-	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+	return (double)bench_spawner_spent_us(self->spawner) / 1e6 +
+	       (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
@@ -87,6 +89,9 @@ int bench_open(const struct bench_setup *setup, struct bench **ret, struct err *
 	self->scratch = arena_new();
 	self->boot = boot_id(arena, setup->sys);
 	(void)getrandom(&self->chance, sizeof(self->chance), 0);
+	if (!setup->spawner)
+		self->own_spawner = bench_spawner_open();
+	self->spawner = setup->spawner ? setup->spawner : self->own_spawner;
 	bench_signals_hold(&bench->signals);
 	self->gate = bench_gate_open(setup->sys, setup->machine, setup->watch);
 	for (size_t i = 0; i < ARRAY_SIZE(standard); i++)
@@ -94,7 +99,7 @@ int bench_open(const struct bench_setup *setup, struct bench **ret, struct err *
 	if (setup->store)
 		r = store_session_begin(setup->store, &setup->session, &bench->session, err);
 	self->began_ns = bench_now_ns();
-	self->began_cpu_s = own_cpu_s();
+	self->began_cpu_s = own_cpu_s(self);
 	if (r == 0)
 		r = bench_energy_open(setup->meters, arena, &self->energy, &bench->energy, err);
 	if (r == 0 && self->energy && (setup->safety.temperature_c > 0 || setup->safety.power_w > 0)) {
@@ -113,7 +118,8 @@ int bench_open(const struct bench_setup *setup, struct bench **ret, struct err *
 
 const char *bench_cost(const struct bench *bench, struct arena *arena)
 {
-	double own_s = own_cpu_s() - bench->self->began_cpu_s, sampling_s = bench_energy_cost_s(bench->self->energy);
+	double own_s = own_cpu_s(bench->self) - bench->self->began_cpu_s,
+	       sampling_s = bench_energy_cost_s(bench->self->energy);
 	double wall_s = (double)(bench_now_ns() - bench->self->began_ns) / 1e9;
 	const char *text = arena_printf(arena, "hvtune itself used %.2g s of CPU in %.3g s, %.2g %% of one core", own_s,
 					wall_s, 100 * own_s / MAX_OF(wall_s, 1e-9));
@@ -216,7 +222,7 @@ int bench_hook(struct bench *bench, const struct bench_command *hook, const char
 
 	if (command.output != BENCH_OUTPUT_SHOWN)
 		command.output = BENCH_OUTPUT_CAPTURE;
-	r = bench_spawn(&command, &bench->signals, &outcome, err);
+	r = bench_spawner_run(bench->self->spawner, &command, &bench->signals, &outcome, err);
 	if (r < 0)
 		return r;
 	if (outcome.stopped)
@@ -308,6 +314,9 @@ static const char *read_output(struct bench *bench, const struct bench_subject *
 	size_t count = readers_of(bench, subject, &readers);
 	struct err err = {0};
 
+	if (count && !self->setup.read_from && outcome->cut)
+		return arena_printf(self->scratch, "it printed more than the %d MiB that are read",
+				    BENCH_MOST_OUTPUT >> 20);
 	if (self->setup.read_from) {
 		size_t size;
 
@@ -343,6 +352,11 @@ static int enter(struct bench *bench, int configuration, struct err *err)
 	if (r == 0 && subject->prepare)
 		r = bench_hook(bench, subject->prepare, "--prepare", err);
 	return r;
+}
+
+static const char *left_text(struct arena *arena, const struct bench_outcome *outcome)
+{
+	return *outcome->left_names ? arena_strdup(arena, outcome->left_names) : "what cannot be listed";
 }
 
 /* The figures of the machine that it ran on, instead of those of ssh. */
@@ -381,7 +395,7 @@ static int run_once(struct bench *bench, int configuration, struct bench_outcome
 	only_clocks = bench_is_short(bench, configuration) && bench_now_ns() - self->looked_ns < LONGEST_BLIND_NS;
 	bench_gate_look(self->gate, only_clocks, &before);
 	from_ns = bench_energy_mark(self->energy);
-	r = bench_spawn(&command, &bench->signals, outcome, err);
+	r = bench_spawner_run(self->spawner, &command, &bench->signals, outcome, err);
 	if (r < 0)
 		return r;
 	to_ns = bench_energy_mark(self->energy);
@@ -390,6 +404,11 @@ static int run_once(struct bench *bench, int configuration, struct bench_outcome
 		self->looked_ns = after.at_ns;
 	own_us = outcome->user_us + outcome->system_us;
 	take_standard(bench, outcome);
+	if (outcome->peak_kib < 0 && !bench_is_remote(subject->place))
+		bench->small_kib = outcome->peak_floor_kib;
+	/* ssh may keep its connection for the next run. */
+	if (outcome->left && !bench_is_remote(subject->place))
+		bench->left = left_text(bench->arena, outcome);
 	self->remote = (struct bench_remote){0};
 	if (bench_is_remote(subject->place))
 		remote_r = take_remote(bench, outcome, &remote_err);

@@ -57,6 +57,7 @@ struct bench_setup {
 	const char *read_from; /* a file that readers read instead of the output, after each run; NULL */
 	struct bench_limits limits;
 	struct bench_safety safety;
+	struct bench_spawner *spawner; /* opened early, and to be closed after the session; NULL: one of its own */
 	bool random_offset; /* give each run an environment of another size, so that no layout of the stack is lucky */
 };
 
@@ -79,6 +80,8 @@ struct bench {
 	struct bench_run *runs; /* run_count */
 	size_t run_count;
 	size_t void_count;
+	int64_t small_kib;  /* of commands whose peak memory is too small to be told: no more than this; 0: none */
+	const char *left;   /* the last processes that a command left running: "sleep, sh"; NULL: none */
 	double foreign;	    /* the largest share of the CPUs that others took in a run; NAN: not known */
 	const char *energy; /* why no energy is measured, or NULL: it is */
 	struct bench_private *self;

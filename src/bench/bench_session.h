@@ -16,7 +16,8 @@ struct bench_private {
 	struct bench_setup setup;
 	struct bench_subject *subjects;
 	size_t subject_count, subject_room;
-	int last; /* the subject that the machine is set for, -1 */
+	int last;				     /* the subject that the machine is set for, -1 */
+	struct bench_spawner *spawner, *own_spawner; /* own_spawner: NULL when the caller has opened it */
 	struct bench_gate *gate;
 	struct bench_energy *energy;
 	struct arena *scratch; /* of one run */

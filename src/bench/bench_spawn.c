@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
-/* Owns the spawner. */
+/* Owns hvtune's side of the spawner: signals, programs, orders, output. */
 #include "bench_spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
-#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "bench_guest.h"
+#include "bench_spawner.h"
 #include "sys.h"
 #include "text.h"
 
@@ -148,60 +149,63 @@ int bench_find_program(struct arena *arena, const char *name, const char **ret, 
 	return -ENOENT;
 }
 
+/* ---- the spawner ---- */
+
+struct bench_spawner {
+	pid_t pid;
+	int control; /* -1: it could not be opened */
+	int errnum;  /* why */
+	int64_t spent_us;
+};
+
+struct bench_spawner *bench_spawner_open(void)
+{
+	struct bench_spawner *spawner = calloc(1, sizeof(*spawner));
+	int ends[2] = {-1, -1};
+
+	if (!spawner)
+		err_no_memory();
+	spawner->control = -1;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0) {
+		spawner->errnum = errno;
+		return spawner;
+	}
+	spawner->pid = fork();
+	if (spawner->pid == 0)
+		bench_spawner_serve(ends[1]);
+	spawner->errnum = errno;
+	(void)close(ends[1]);
+	if (spawner->pid > 0)
+		spawner->control = ends[0];
+	else
+		(void)close(ends[0]);
+	return spawner;
+}
+
+struct bench_spawner *bench_spawner_close(struct bench_spawner *spawner)
+{
+	if (!spawner)
+		return NULL;
+	if (spawner->control >= 0) {
+		(void)close(spawner->control);
+		while (waitpid(spawner->pid, NULL, 0) < 0 && errno == EINTR)
+			continue;
+	}
+	free(spawner);
+	return NULL;
+}
+
+int64_t bench_spawner_spent_us(const struct bench_spawner *spawner)
+{
+	return spawner ? spawner->spent_us : 0;
+}
+
 /* ---- starting ---- */
 
 struct child {
-	pid_t pid;
-	int pidfd;
+	int control;
 	int out, errors; /* ends to read, -1: none */
-	int own_peak_kib;
 };
-
-static void put_outputs(posix_spawn_file_actions_t *actions, enum bench_output output, const int ends[2])
-{
-	if (output == BENCH_OUTPUT_NONE) {
-		(void)posix_spawn_file_actions_addopen(actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-		(void)posix_spawn_file_actions_adddup2(actions, STDOUT_FILENO, STDERR_FILENO);
-	} else if (output == BENCH_OUTPUT_SHOWN) {
-		/* hvtune's standard output is for its result. */
-		(void)posix_spawn_file_actions_adddup2(actions, STDERR_FILENO, STDOUT_FILENO);
-	} else {
-		(void)posix_spawn_file_actions_adddup2(actions, ends[0], STDOUT_FILENO);
-		(void)posix_spawn_file_actions_adddup2(actions, ends[1], STDERR_FILENO);
-	}
-}
-
-static int spawn(const struct bench_command *command, const int ends[2], pid_t *ret_pid)
-{
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	char *const *environment = command->environment ? (char *const *)command->environment : environ;
-	sigset_t none, usual;
-	int r;
-
-	(void)sigemptyset(&none);
-	(void)sigemptyset(&usual);
-	(void)sigaddset(&usual, SIGPIPE);
-	(void)posix_spawn_file_actions_init(&actions);
-	(void)posix_spawnattr_init(&attributes);
-	(void)posix_spawnattr_setflags(&attributes,
-				       POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	(void)posix_spawnattr_setpgroup(&attributes, 0);
-	(void)posix_spawnattr_setsigmask(&attributes, &none);
-	(void)posix_spawnattr_setsigdefault(&attributes, &usual);
-	if (command->cwd)
-		(void)posix_spawn_file_actions_addchdir_np(&actions, command->cwd);
-	(void)posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, command->input ? command->input : "/dev/null",
-					       O_RDONLY, 0);
-	put_outputs(&actions, command->output, ends);
-	r = command->program ? posix_spawn(ret_pid, command->program, &actions, &attributes,
-					   (char *const *)command->argv, environment)
-			     : posix_spawnp(ret_pid, command->argv[0], &actions, &attributes,
-					    (char *const *)command->argv, environment);
-	(void)posix_spawn_file_actions_destroy(&actions);
-	(void)posix_spawnattr_destroy(&attributes);
-	return -r;
-}
 
 static void close_both(int ends[2])
 {
@@ -230,26 +234,99 @@ static int make_pipes(int reads[2], int writes[2])
 	return 0;
 }
 
-static int start(const struct bench_command *command, struct child *child, int64_t *ret_began_ns)
+static void add_text(struct iovec *parts, size_t *count, uint64_t *size, const char *text)
 {
-	int reads[2] = {-1, -1}, writes[2] = {-1, -1};
-	struct rusage own;
-	int r = command->output == BENCH_OUTPUT_CAPTURE ? make_pipes(reads, writes) : 0;
+	parts[*count] = (struct iovec){.iov_base = (void *)(uintptr_t)text, .iov_len = strlen(text) + 1};
+	*size += parts[(*count)++].iov_len;
+}
 
+static size_t length_of(const char *const *list)
+{
+	size_t count = 0;
+
+	while (list[count])
+		count++;
+	return count;
+}
+
+/* All of it, however many parts; with the two descriptors unless they are -1. */
+static int send_parts(int fd, struct iovec *parts, size_t count, const int ends[2])
+{
+	_Alignas(struct cmsghdr) char space[CMSG_SPACE(2 * sizeof(int))] = {0};
+	bool with_ends = ends[0] >= 0;
+
+	while (count) {
+		struct msghdr message = {.msg_iov = parts, .msg_iovlen = MIN_OF(count, (size_t)IOV_MAX)};
+		ssize_t sent;
+
+		if (with_ends) {
+			message.msg_control = space;
+			message.msg_controllen = sizeof(space);
+			*CMSG_FIRSTHDR(&message) = (struct cmsghdr){
+			    .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(2 * sizeof(int))};
+			memcpy(CMSG_DATA(CMSG_FIRSTHDR(&message)), ends, 2 * sizeof(int));
+		}
+		sent = sendmsg(fd, &message, MSG_NOSIGNAL);
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent < 0)
+			return -errno;
+		with_ends = false;
+		for (; count && (size_t)sent >= parts->iov_len; parts++, count--)
+			sent -= (ssize_t)parts->iov_len;
+		if (count) {
+			parts->iov_base = (char *)parts->iov_base + sent;
+			parts->iov_len -= (size_t)sent;
+		}
+	}
+	return 0;
+}
+
+static int send_command(int fd, const struct bench_command *command, const char *program, const int ends[2])
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	const char *const *environment =
+	    command->environment ? command->environment : (const char *const *)(void *)environ;
+	struct bench_order order = {.kind = BENCH_ORDER_RUN,
+				    .output = command->output,
+				    .words = (uint32_t)length_of(command->argv),
+				    .variables = (uint32_t)length_of(environment)};
+	struct iovec *parts = ARENA_ARRAY(arena, (size_t)order.words + order.variables + 4, struct iovec);
+	size_t count = 1;
+
+	add_text(parts, &count, &order.size, program);
+	add_text(parts, &count, &order.size, command->cwd ? command->cwd : "");
+	add_text(parts, &count, &order.size, command->input ? command->input : "");
+	for (size_t i = 0; i < order.words; i++)
+		add_text(parts, &count, &order.size, command->argv[i]);
+	for (size_t i = 0; i < order.variables; i++)
+		add_text(parts, &count, &order.size, environment[i]);
+	parts[0] = (struct iovec){.iov_base = &order, .iov_len = sizeof(order)};
+	return send_parts(fd, parts, count, ends);
+}
+
+static int start(const struct bench_spawner *spawner, const struct bench_command *command, struct child *child,
+		 struct err *err)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	int reads[2] = {-1, -1}, writes[2] = {-1, -1}, r = 0;
+	const char *program = command->program ? command->program : command->argv[0];
+
+	/* A name with a directory is of the directory that it is run in. */
+	if (!strchr(program, '/'))
+		r = bench_find_program(arena, program, &program, err);
 	if (r < 0)
 		return r;
-	(void)getrusage(RUSAGE_SELF, &own);
-	*ret_began_ns = bench_now_ns();
-	r = spawn(command, writes, &child->pid);
+	if (command->output == BENCH_OUTPUT_CAPTURE)
+		r = make_pipes(reads, writes);
+	if (r == 0)
+		r = send_command(spawner->control, command, program, writes);
 	close_both(writes);
 	if (r < 0) {
 		close_both(reads);
-		return r;
+		return err_set(err, -r, command->argv[0], "this program cannot be run: %s", sys_reason(-r));
 	}
-	child->pidfd = (int)syscall(SYS_pidfd_open, child->pid, 0);
-	child->out = reads[0];
-	child->errors = reads[1];
-	child->own_peak_kib = (int)own.ru_maxrss;
+	*child = (struct child){spawner->control, reads[0], reads[1]};
 	return 0;
 }
 
@@ -259,6 +336,7 @@ static int start(const struct bench_command *command, struct child *child, int64
 struct inflow {
 	char *data;
 	size_t size, room;
+	bool cut; /* more came than there is room for */
 };
 
 /* False at the end. */
@@ -278,8 +356,10 @@ static bool take(int fd, struct inflow *flow)
 	}
 	if (flow->size < flow->room)
 		got = read(fd, flow->data + flow->size, flow->room - flow->size);
-	else
+	else {
 		got = read(fd, dropped, sizeof(dropped));
+		flow->cut = flow->cut || got > 0;
+	}
 	if (got > 0 && flow->size < flow->room)
 		flow->size += (size_t)got;
 	return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
@@ -293,52 +373,34 @@ struct waiting {
 	bool asked;	/* SIGTERM was sent */
 };
 
-static void end_group(struct waiting *waiting, struct bench_outcome *outcome)
+static void end_command(struct waiting *waiting)
 {
-	(void)outcome;
-	(void)kill(-waiting->child->pid, waiting->asked ? SIGKILL : SIGTERM);
+	const struct bench_order order = {.kind = waiting->asked ? BENCH_ORDER_KILL : BENCH_ORDER_TERM};
+
+	(void)send(waiting->child->control, &order, sizeof(order), MSG_NOSIGNAL);
 	waiting->end_ns = waiting->asked ? INT64_MAX : bench_now_ns() + (int64_t)GRACE_MS * 1000000;
 	waiting->asked = true;
 }
 
-static bool reap(const struct waiting *waiting, struct bench_outcome *ret, bool wait)
-{
-	struct rusage used = {0};
-	int status = 0;
-	pid_t got = wait4(waiting->child->pid, &status, wait ? 0 : WNOHANG, &used);
-
-	if (got != waiting->child->pid)
-		return false;
-	ret->ended_ns = bench_now_ns();
-	ret->user_us = (int64_t)used.ru_utime.tv_sec * 1000000 + used.ru_utime.tv_usec;
-	ret->system_us = (int64_t)used.ru_stime.tv_sec * 1000000 + used.ru_stime.tv_usec;
-	ret->peak_kib = used.ru_maxrss > waiting->child->own_peak_kib ? used.ru_maxrss : -1;
-	ret->exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-	ret->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	return true;
-}
-
-static void wait_for_end(struct waiting *waiting, struct bench_outcome *ret)
+/* Until the spawner has answered. */
+static int wait_for_end(struct waiting *waiting, struct bench_outcome *ret, struct bench_reply *reply)
 {
 	struct child *child = waiting->child;
 
 	for (;;) {
-		struct pollfd fds[] = {{.fd = child->pidfd, .events = POLLIN},
+		struct pollfd fds[] = {{.fd = child->control, .events = POLLIN},
 				       {.fd = child->out, .events = POLLIN},
 				       {.fd = child->errors, .events = POLLIN},
 				       {.fd = waiting->signals ? waiting->signals->fd : -1, .events = POLLIN}};
-		/* Without a pidfd (an old kernel) the end is looked for every millisecond. */
-		int64_t left_ns = child->pidfd < 0 ? 1000000 : INT64_MAX;
+		int64_t left_ns = waiting->signals && waiting->signals->look ? LOOK_NS : INT64_MAX;
 		struct timespec left;
 
-		if (waiting->signals && waiting->signals->look)
-			left_ns = MIN_OF(left_ns, (int64_t)LOOK_NS);
 		if (waiting->end_ns != INT64_MAX)
 			left_ns = MIN_OF(left_ns, MAX_OF(waiting->end_ns - bench_now_ns(), (int64_t)0));
 		left = (struct timespec){left_ns / 1000000000, left_ns % 1000000000};
 		(void)ppoll(fds, ARRAY_SIZE(fds), left_ns == INT64_MAX ? NULL : &left, NULL);
-		if ((fds[0].revents || child->pidfd < 0) && reap(waiting, ret, false))
-			return;
+		if (fds[0].revents)
+			return recv(child->control, reply, sizeof(*reply), MSG_WAITALL) == sizeof(*reply) ? 0 : -EIO;
 		if (fds[1].revents && !take(child->out, &waiting->flows[0])) {
 			(void)close(child->out);
 			child->out = -1;
@@ -351,11 +413,11 @@ static void wait_for_end(struct waiting *waiting, struct bench_outcome *ret)
 		    (bench_signals_came(waiting->signals) || bench_signals_over(waiting->signals))) {
 			ret->stopped = true;
 			waiting->asked = false;
-			end_group(waiting, ret);
+			end_command(waiting);
 		}
 		if (waiting->end_ns != INT64_MAX && bench_now_ns() >= waiting->end_ns) {
 			ret->timed_out = ret->timed_out || !ret->stopped;
-			end_group(waiting, ret);
+			end_command(waiting);
 		}
 	}
 }
@@ -384,35 +446,73 @@ static char *finish_flow(struct inflow *flow, size_t *ret_size)
 	return flow->data;
 }
 
-int bench_spawn(const struct bench_command *command, struct bench_signals *signals, struct bench_outcome *ret,
-		struct err *err)
+static void take_reply(const struct bench_reply *reply, struct bench_outcome *ret)
 {
-	struct child child = {.pidfd = -1, .out = -1, .errors = -1};
+	ret->began_ns = reply->began_ns;
+	ret->ended_ns = reply->ended_ns;
+	ret->user_us = reply->user_us;
+	ret->system_us = reply->system_us;
+	ret->peak_kib = reply->peak_kib > reply->floor_kib ? reply->peak_kib : -1;
+	ret->peak_floor_kib = reply->floor_kib;
+	ret->exit_code = WIFEXITED(reply->status) ? WEXITSTATUS(reply->status) : -1;
+	ret->signal = WIFSIGNALED(reply->status) ? WTERMSIG(reply->status) : 0;
+	ret->left = reply->left;
+	(void)snprintf(ret->left_names, sizeof(ret->left_names), "%s", reply->left_names);
+}
+
+static int not_started(const struct bench_command *command, int errnum, struct err *err)
+{
+	if (command->cwd && access(command->cwd, X_OK) < 0)
+		return err_set(err, errno, command->cwd, "the command cannot be run in this directory: %s",
+			       sys_reason(errno));
+	if (command->input && access(command->input, R_OK) < 0)
+		return err_set(err, errno, command->input, "this cannot be read: %s", sys_reason(errno));
+	return err_set(err, errnum, command->argv[0], "this program cannot be run: %s", sys_reason(errnum));
+}
+
+int bench_spawner_run(struct bench_spawner *spawner, const struct bench_command *command, struct bench_signals *signals,
+		      struct bench_outcome *ret, struct err *err)
+{
+	struct child child = {.control = -1, .out = -1, .errors = -1};
 	struct waiting waiting = {.child = &child, .signals = signals, .end_ns = INT64_MAX};
 	struct bench_outcome outcome = {0};
+	struct bench_reply reply = {0};
 	int r;
 
 	if (command->guest)
 		return bench_guest_spawn(command, signals, ret, err);
-	r = start(command, &child, &outcome.began_ns);
-	if (r < 0) {
-		if (command->cwd && access(command->cwd, X_OK) < 0)
-			return err_set(err, errno, command->cwd, "the command cannot be run in this directory: %s",
-				       sys_reason(errno));
-		return err_set(err, -r, command->argv[0], "this program cannot be run: %s", sys_reason(-r));
-	}
+	if (spawner->control < 0)
+		return err_set(err, spawner->errnum, NULL, "no process can be started: %s",
+			       sys_reason(spawner->errnum));
+	r = start(spawner, command, &child, err);
+	if (r < 0)
+		return r;
 	if (command->timeout_ns)
-		waiting.end_ns = outcome.began_ns + command->timeout_ns;
-	wait_for_end(&waiting, &outcome);
-	/* What it left running would disturb the next run. */
-	if (outcome.timed_out || outcome.stopped)
-		(void)kill(-child.pid, SIGKILL);
+		waiting.end_ns = bench_now_ns() + command->timeout_ns;
+	r = wait_for_end(&waiting, &outcome, &reply);
 	drain(&child.out, &waiting.flows[0]);
 	drain(&child.errors, &waiting.flows[1]);
-	if (child.pidfd >= 0)
-		(void)close(child.pidfd);
 	outcome.output = finish_flow(&waiting.flows[0], &outcome.output_size);
 	outcome.errors = finish_flow(&waiting.flows[1], &outcome.errors_size);
+	outcome.cut = waiting.flows[0].cut || waiting.flows[1].cut;
+	if (r < 0 || reply.error) {
+		bench_outcome_clear(&outcome);
+		if (reply.error)
+			return not_started(command, reply.error, err);
+		return err_set(err, EIO, command->argv[0], "hvtune's own process that starts commands has gone");
+	}
+	spawner->spent_us = reply.spent_us;
+	take_reply(&reply, &outcome);
 	*ret = outcome;
 	return 0;
+}
+
+int bench_spawn(const struct bench_command *command, struct bench_signals *signals, struct bench_outcome *ret,
+		struct err *err)
+{
+	struct bench_spawner *spawner = bench_spawner_open();
+	int r = bench_spawner_run(spawner, command, signals, ret, err);
+
+	(void)bench_spawner_close(spawner);
+	return r;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Owns starting the commands that are measured and the hooks around them: the one spawner of this room. No shell comes
- * between unless the command is one; the child gets a process group of its own, so that a timeout or Ctrl-C ends all
- * that it has started.
+ * between unless the command is one. A timeout or Ctrl-C ends the command's process group and then all else that it has
+ * started, in whatever session or group that hides; a command that ends by itself may leave processes, and that is
+ * told.
  *
- * Wall time is CLOCK_MONOTONIC from before the spawn until the end was reaped; user and system time and peak memory are
- * those of the child and of all that it waited for, from wait4(2).
+ * Wall time is CLOCK_MONOTONIC from before the spawn until the end is seen; user and system time and peak memory are
+ * those of the command and of all that it or hvtune has reaped of it, from wait4(2).
  */
 #ifndef HVTUNE_BENCH_SPAWN_H
 #define HVTUNE_BENCH_SPAWN_H
@@ -21,7 +22,7 @@ enum bench_output {
 	BENCH_OUTPUT_CAPTURE, /* kept; what is more than BENCH_MOST_OUTPUT is read and dropped */
 };
 
-enum { BENCH_MOST_OUTPUT = 32 << 20 };
+enum { BENCH_MOST_OUTPUT = 32 << 20, BENCH_LEFT_NAMES = 64 };
 
 struct bench_command {
 	const char *const *argv;	/* ended by NULL */
@@ -38,13 +39,17 @@ struct bench_command {
 struct bench_outcome {
 	int64_t began_ns, ended_ns; /* CLOCK_MONOTONIC */
 	int64_t user_us, system_us;
-	int64_t peak_kib; /* of the largest process; -1 when that is less than could be told (see bench_spawn()) */
-	int exit_code;	  /* -1: ended by a signal */
-	int signal;	  /* 0: it ended by itself */
+	int64_t peak_kib; /* of the largest process; -1 when that is less than can be told (see bench_spawner_run()) */
+	int64_t peak_floor_kib; /* a peak up to this cannot be told */
+	int exit_code;		/* -1: ended by a signal */
+	int signal;		/* 0: it ended by itself */
 	bool timed_out;
-	bool stopped;	       /* because of a signal to hvtune */
-	bool lost;	       /* of a guest: what came of it is not known; `errors` says why */
-	char *output, *errors; /* BENCH_OUTPUT_CAPTURE: with a NUL behind; freed by bench_outcome_clear() */
+	bool stopped;			   /* because of a signal to hvtune */
+	bool lost;			   /* of a guest: what came of it is not known; `errors` says why */
+	int left;			   /* processes that it has started and that run on */
+	char left_names[BENCH_LEFT_NAMES]; /* of the first of them: "sleep, sh" */
+	bool cut;			   /* there was more output than is kept */
+	char *output, *errors;		   /* BENCH_OUTPUT_CAPTURE: with a NUL behind; freed by bench_outcome_clear() */
 	size_t output_size, errors_size;
 };
 
@@ -78,12 +83,22 @@ bool bench_signals_wait(struct bench_signals *signals, int64_t wait_ns);
 int bench_find_program(struct arena *arena, const char *name, const char **ret, struct err *err);
 
 /*
+ * The process from which commands are started. The kernel counts into a command's peak memory what that process has, so
+ * it is to be opened early, while hvtune has read little; a peak no larger than its own (some 2 MiB then) cannot be
+ * told and is -1. The first error of opening it is told by bench_spawner_run().
+ */
+struct bench_spawner *bench_spawner_open(void);
+struct bench_spawner *bench_spawner_close(struct bench_spawner *spawner); /* takes NULL, returns NULL */
+int64_t bench_spawner_spent_us(const struct bench_spawner *spawner);	  /* its own CPU time; 0 for NULL */
+
+/*
  * Run a command to its end. 0 whatever it ended with; a negative errno when it could not be started: -ENOENT, -EACCES,
  * -ENOEXEC, -ENOTDIR... `signals` may be NULL.
- *
- * The kernel counts into a child's peak memory what the process had from which it was started: a peak no larger than
- * hvtune's own cannot be told and is -1.
  */
+int bench_spawner_run(struct bench_spawner *spawner, const struct bench_command *command, struct bench_signals *signals,
+		      struct bench_outcome *ret, struct err *err);
+
+/* The same from a spawner for this one command. */
 int bench_spawn(const struct bench_command *command, struct bench_signals *signals, struct bench_outcome *ret,
 		struct err *err);
 

@@ -273,7 +273,8 @@ int measure_open(const struct cli *cli, struct measure *ret)
 	struct err err = {0};
 	int r;
 
-	*ret = (struct measure){.arena = arena_new(), .progress = progress_start()};
+	/* The spawner first: this process is never as small again. */
+	*ret = (struct measure){.spawner = bench_spawner_open(), .arena = arena_new(), .progress = progress_start()};
 	r = check_label(cli, ret->arena);
 	if (r == 0)
 		r = read_command(cli, ret);
@@ -302,6 +303,7 @@ void measure_close(struct measure *measure)
 	(void)bench_close(measure->bench, "failed", NULL, NULL, NULL);
 	measure->bench = NULL;
 	measure_named_clear(measure);
+	measure->spawner = bench_spawner_close(measure->spawner);
 	knob_machine_close(&measure->machine);
 	measure->meters = meter_set_close(measure->meters);
 	measure->store = store_close(measure->store);
@@ -475,6 +477,7 @@ int measure_begin(const struct cli *cli, struct measure *measure, json_t *method
 	    .reader_count = measure->reader_count,
 	    .read_from = cli->values[OPTION_READ_FROM],
 	    .limits = {.load = load / 100},
+	    .spawner = measure->spawner,
 	    .random_offset = true,
 	};
 

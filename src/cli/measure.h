@@ -25,7 +25,8 @@ struct measure {
 	struct host *host;
 	struct knob_machine machine;
 	struct meter_set *meters;
-	struct store *store;					/* NULL with --no-store */
+	struct store *store; /* NULL with --no-store */
+	struct bench_spawner *spawner;
 	struct bench *bench;					/* NULL: not open (any more) */
 	struct bench_command command;				/* all but argv and program: how workloads are run */
 	struct bench_command setup, prepare, conclude, cleanup; /* argv NULL: not given */

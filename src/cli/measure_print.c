@@ -129,6 +129,10 @@ void measure_print_metrics(const struct term *term, const struct bench *bench, i
 	}
 	if (*line)
 		term_flow(term, 2, false, arena_printf(arena, "%s (means)", line));
+	if (bench->small_kib)
+		term_flow(term, 2, false,
+			  arena_printf(arena, "peak memory of runs under %s cannot be told",
+				       measure_value(arena, "MiB", (double)bench->small_kib / 1024)));
 	if (bench->energy)
 		term_flow(term, 2, false,
 			  arena_printf(arena, "energy: %s; `hvtune meters` says what would help", bench->energy));
@@ -151,6 +155,13 @@ void measure_print_remarks(const struct term *term, const struct bench *bench)
 			  arena_printf(arena, "%zu run%s void and left out%s: %s", bench->void_count,
 				       bench->void_count == 1 ? " is" : "s are",
 				       bench->void_count == 1 ? "" : ", the last", why));
+	if (bench->left)
+		term_flow(
+		    term, 2, false,
+		    arena_printf(arena,
+				 "the command leaves processes running (%s): they are in the way of the runs that "
+				 "follow, and what they do is not in the figures",
+				 bench->left));
 	if (bench->foreign > BUSY)
 		term_flow(
 		    term, 2, false,

@@ -60,7 +60,8 @@ WRITES = re.compile(r"(?<!->)(?<!\.)\b(O_WRONLY|O_RDWR|O_CREAT|O_TRUNC|O_APPEND|
 FOPEN = re.compile(r'\bf(?:re)?d?open\([^;]*?,\s*"([^"]*)"')
 # What may besides the writer: files and commands that the user asks for, the store of results; a question to a QEMU's monitor, a word
 # on standard error, how wide the terminal is, a question to an SMU that is opened for reading only.
-WRITERS = {"src/sys/sys_capture.c", "src/cli/picture.c", "src/cli/cmd_report.c", "src/store/store_place.c", "src/bench/bench_spawn.c"}
+WRITERS = {"src/sys/sys_capture.c", "src/cli/picture.c", "src/cli/cmd_report.c", "src/store/store_place.c", "src/bench/bench_spawn.c",
+           "src/bench/bench_spawner.c"}
 SENDERS = {"src/sys/sys_qmp.c": {"write"}, "src/base/err.c": {"write"}, "src/base/term.c": {"ioctl"},
            "src/sys/sys_again_device.c": {"ioctl"}}
 

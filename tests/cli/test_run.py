@@ -57,6 +57,21 @@ class Run(Measuring):
         self.assertEqual(kind, "cost")
         self.assertIn("of one core", text)
 
+    def test_what_a_command_leaves_is_told(self):
+        done = hvtune("run", "--runs", 1, "--warmup", 0, "--shell", "--", "setsid sleep 2 & exit 0", env=self.env)
+        self.assert_code(done, 0)
+        self.assertIn("leaves processes running (s", done.out)
+        done = hvtune("run", "--runs", 1, "--warmup", 0, "--prepare", "sleep 2 & exit 0", "--shell", "--", "exit 0", env=self.env)
+        self.assert_code(done, 0)
+        self.assertNotIn("leaves", done.out)
+
+    def test_more_output_than_is_read(self):
+        result = self.run_json("--runs", 1, "--metric", "x::less=regex:x([0-9]+)", "--shell", "--",
+                               "echo x1; head -c 34000000 /dev/zero", code=1)
+        self.assertEqual(result["runs"], 0)
+        (why,), = set(self.rows("SELECT why FROM run"))
+        self.assertIn("more than the 32 MiB", why)
+
     @unittest.skipUnless(shutil.which("perl"), "perl is not installed")
     def test_a_workload_by_name(self):
         done = hvtune("run", "-w", "perl", "--runs", 1, "--warmup", 0, "--json", env=self.env)

@@ -46,14 +46,121 @@ static void test_times_and_codes(void **state)
 
 static void test_peak_memory(void **state)
 {
-	struct bench_outcome large =
-	    spawn("x=$(head -c 80000000 /dev/zero | tr '\\0' a); :", (struct bench_command){0});
-	struct bench_outcome small = spawn(":", (struct bench_command){0});
+	static const char *const none[] = {"/bin/true", NULL}, *const some[] = {
+								   "/bin/sh", "-c",
+								   "x=$(head -c 9000000 /dev/zero | tr '\\0' a); :",
+								   NULL};
+	struct bench_spawner *spawner = bench_spawner_open();
+	const size_t much = (size_t)200 << 20;
+	char *memory = malloc(much);
+	struct bench_outcome outcome = {0};
 
 	(void)state;
-	assert_true(large.peak_kib > 70000);
-	/* Less than this test itself has: it cannot be told. */
-	assert_true(small.peak_kib == -1 || small.peak_kib < 70000);
+	assert_non_null(memory);
+	memset(memory, 1, much);
+	/* Of a process that is large by now, nothing is counted: that of a tiny command is its own or not told. */
+	assert_int_equal(bench_spawner_run(spawner, &(struct bench_command){.argv = none}, NULL, &outcome, NULL), 0);
+	assert_int_equal(outcome.exit_code, 0);
+	assert_in_range(outcome.peak_floor_kib, 100, 100 << 10);
+	assert_true(outcome.peak_kib == -1 || outcome.peak_kib < 8 << 10);
+	assert_int_equal(bench_spawner_run(spawner, &(struct bench_command){.argv = some}, NULL, &outcome, NULL), 0);
+#ifndef __SANITIZE_ADDRESS__
+	assert_in_range(outcome.peak_floor_kib, 100, 8 << 10);
+	assert_in_range(outcome.peak_kib, 9000, 60000);
+#endif
+	assert_true(bench_spawner_spent_us(spawner) >= 0);
+	assert_null(bench_spawner_close(spawner));
+	/* One that is started from here cannot be told. */
+	assert_int_equal(bench_spawn(&(struct bench_command){.argv = none}, NULL, &outcome, NULL), 0);
+	assert_int_equal(outcome.peak_kib, -1);
+	assert_true(memory[much - 1] == 1);
+	free(memory);
+	assert_null(bench_spawner_close(NULL));
+}
+
+/* Of what a command starts and does not wait for, too, once it has ended. */
+static void test_times_of_what_is_not_waited_for(void **state)
+{
+	struct bench_outcome outcome = spawn("(i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; echo done >&3) "
+					     "3>&1 | (:) & sleep 0.01; wait",
+					     (struct bench_command){0});
+
+	(void)state;
+	assert_true(outcome.user_us > 10000);
+	/* The shell in between ends at once; the one that works comes to the spawner. */
+	outcome =
+	    spawn("mkfifo $$.f; (setsid sh -c 'i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; : >'$$'.f' &); "
+		  ": <$$.f; sleep 0.2; rm $$.f",
+		  (struct bench_command){.cwd = "/tmp"});
+	assert_int_equal(outcome.exit_code, 0);
+	assert_int_equal(outcome.left, 0);
+	assert_true(outcome.user_us > 10000);
+}
+
+static void test_what_a_command_leaves_is_told(void **state)
+{
+	struct bench_spawner *spawner = bench_spawner_open();
+	const char *const leave[] = {"/bin/sh", "-c", "setsid sleep 30 & echo $!; (sleep 31 &)", NULL};
+	const char *const none[] = {"/bin/true", NULL};
+	struct bench_command command = {.argv = leave, .output = BENCH_OUTPUT_CAPTURE};
+	struct bench_outcome outcome = {0};
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(bench_spawner_run(spawner, &command, NULL, &outcome, NULL), 0);
+	assert_int_equal(outcome.left, 2);
+	assert_true(*outcome.left_names != '\0');
+	pid = (pid_t)strtol(outcome.output, NULL, 10);
+	bench_outcome_clear(&outcome);
+	/* It is left alone (a hook may have started a server), and told once. */
+	assert_int_equal(kill(pid, 0), 0);
+	assert_int_equal(bench_spawner_run(spawner, &(struct bench_command){.argv = none}, NULL, &outcome, NULL), 0);
+	assert_int_equal(outcome.left, 0);
+	/* Nor does a later timeout end it. */
+	command.argv = (const char *const[]){"sleep", "47", NULL};
+	command.timeout_ns = 50000000;
+	assert_int_equal(bench_spawner_run(spawner, &command, NULL, &outcome, NULL), 0);
+	bench_outcome_clear(&outcome);
+	assert_true(outcome.timed_out);
+	assert_int_equal(kill(pid, 0), 0);
+	(void)bench_spawner_close(spawner);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+}
+
+static bool runs(const char *text, const char *mark)
+{
+	const char *at = strstr(text, mark);
+
+	return kill((pid_t)strtol(at + strlen(mark), NULL, 10), 0) == 0;
+}
+
+static void test_a_timeout_ends_what_hides(void **state)
+{
+	struct bench_outcome outcome =
+	    spawn("setsid sh -c 'echo a$$; exec sleep 47' & (setsid sh -c \"trap '' TERM; echo b\\$\\$; sleep 47; "
+		  "sleep 47\" &); sleep 0.2; sleep 47",
+		  (struct bench_command){.output = BENCH_OUTPUT_CAPTURE, .timeout_ns = 800000000});
+
+	(void)state;
+	assert_true(outcome.timed_out);
+	assert_int_equal(outcome.left, 0);
+	assert_non_null(strchr(outcome.output, 'a'));
+	assert_non_null(strchr(outcome.output, 'b'));
+	assert_false(runs(outcome.output, "a"));
+	assert_false(runs(outcome.output, "b"));
+	bench_outcome_clear(&outcome);
+}
+
+static void test_much_output_is_cut_and_told(void **state)
+{
+	struct bench_outcome outcome =
+	    spawn("head -c 40000000 /dev/zero", (struct bench_command){.output = BENCH_OUTPUT_CAPTURE});
+
+	(void)state;
+	assert_int_equal(outcome.exit_code, 0);
+	assert_true(outcome.cut);
+	assert_int_equal(outcome.output_size, BENCH_MOST_OUTPUT);
+	bench_outcome_clear(&outcome);
 }
 
 static void test_output_is_kept_apart(void **state)
@@ -213,6 +320,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_times_and_codes),
 	    cmocka_unit_test(test_peak_memory),
+	    cmocka_unit_test(test_times_of_what_is_not_waited_for),
+	    cmocka_unit_test(test_what_a_command_leaves_is_told),
+	    cmocka_unit_test(test_a_timeout_ends_what_hides),
+	    cmocka_unit_test(test_much_output_is_cut_and_told),
 	    cmocka_unit_test(test_output_is_kept_apart),
 	    cmocka_unit_test(test_a_timeout_ends_all_that_was_started),
 	    cmocka_unit_test(test_a_signal_stops),

@@ -27,7 +27,7 @@ _hvtune() {
     set) options="--through --yes --dry-run --accept-risk --no-trial --settle --host --json --help" ;;
     apply | fix) options="--yes --dry-run --accept-risk --no-trial --settle --host --json --help" ;;
     confirm) options="--wait --host --json --help" ;;
-    undo) options="--all --host --json --help" ;;
+    undo) options="--all --yes --host --json --help" ;;
     status | knobs) options="--host --json --help" ;;
     meters) options="--window --meters --host --json --help" ;;
     top) options="--refresh --cpus --batch --prometheus --times --host --connect --help" ;;

@@ -14,13 +14,6 @@
 #include "stat_stop.h"
 #include "store.h"
 
-/* Names of the metrics that every run has. */
-#define BENCH_WALL "wall time"	     /* s */
-#define BENCH_USER "user time"	     /* s */
-#define BENCH_SYSTEM "system time"   /* s */
-#define BENCH_PEAK "peak memory"     /* MiB */
-#define BENCH_FOREIGN "foreign load" /* % of all CPUs */
-
 /* A configuration: what is run, and what the machine is like for it. Texts and commands must outlive the session. */
 struct bench_subject {
 	const char *name;

@@ -99,14 +99,14 @@ static void take_boundary(const struct bench_energy *energy, enum meter_boundary
 
 	meter_total(energy->sampler, boundary, from_ns, to_ns, &result);
 	known = result.state == METER_VALUE && !(result.error_share > MOST_ERROR);
-	(void)bench_values_set(
-	    values,
-	    &(struct bench_metric){arena_printf(energy->arena, "%s energy", name), "J", "meters", name, BENCH_LESS},
-	    known ? result.energy_j : (double)NAN);
-	(void)bench_values_set(
-	    values,
-	    &(struct bench_metric){arena_printf(energy->arena, "%s power", name), "W", "meters", name, BENCH_LESS},
-	    known ? result.mean : (double)NAN);
+	(void)bench_values_set(values,
+			       &(struct bench_metric){arena_printf(energy->arena, "%s" BENCH_ENERGY_OF, name), "J",
+						      "meters", name, BENCH_LESS},
+			       known ? result.energy_j : (double)NAN);
+	(void)bench_values_set(values,
+			       &(struct bench_metric){arena_printf(energy->arena, "%s" BENCH_POWER_OF, name), "W",
+						      "meters", name, BENCH_LESS},
+			       known ? result.mean : (double)NAN);
 }
 
 static void take_temperature(const struct bench_energy *energy, int64_t from_ns, int64_t to_ns,
@@ -128,7 +128,7 @@ static void take_temperature(const struct bench_energy *energy, int64_t from_ns,
 	}
 	if (any)
 		(void)bench_values_set(
-		    values, &(struct bench_metric){"temperature", "C", "meters", NULL, BENCH_NEITHER}, highest);
+		    values, &(struct bench_metric){BENCH_TEMPERATURE, "C", "meters", NULL, BENCH_NEITHER}, highest);
 }
 
 void bench_energy_take(const struct bench_energy *energy, int64_t from_ns, int64_t to_ns, struct bench_values *values)

@@ -5,8 +5,10 @@
 #include <errno.h>
 #include <math.h>
 #include <regex.h>
+#include <string.h>
 
 #include "bench_internal.h"
+#include "meter.h"
 #include "text.h"
 
 const char *bench_better_name(enum bench_better better)
@@ -79,6 +81,26 @@ static int parse_better(const char *text, enum bench_better *ret)
 	return -EINVAL;
 }
 
+bool bench_metric_is_own(const char *name)
+{
+	static const char *const own[] = {BENCH_WALL, BENCH_USER,    BENCH_SYSTEM,
+					  BENCH_PEAK, BENCH_FOREIGN, BENCH_TEMPERATURE};
+	static const char *const of_boundary[] = {BENCH_ENERGY_OF, BENCH_POWER_OF};
+
+	for (size_t i = 0; i < ARRAY_SIZE(own); i++)
+		if (text_equal(name, own[i]))
+			return true;
+	for (enum meter_boundary boundary = 0; boundary < METER_BOUNDARIES; boundary++)
+		for (size_t i = 0; i < ARRAY_SIZE(of_boundary); i++) {
+			size_t length = strlen(meter_boundary_name(boundary));
+
+			if (text_starts(name, meter_boundary_name(boundary)) &&
+			    text_equal(name + length, of_boundary[i]))
+				return true;
+		}
+	return false;
+}
+
 /* "NAME[:UNIT[:BETTER]]", cut at its colons. */
 static int parse_head(struct arena *arena, const char *head, const char *whole, struct bench_metric *metric,
 		      struct err *err)
@@ -95,6 +117,11 @@ static int parse_head(struct arena *arena, const char *head, const char *whole, 
 	metric->better = BENCH_LESS;
 	if (!*name)
 		return err_set(err, EINVAL, whole, "a metric needs a name before the first ':' or '='");
+	if (bench_metric_is_own(name)) {
+		(void)err_set(err, EINVAL, whole, "the name \"%s\" is taken by what hvtune itself measures", name);
+		(void)err_hint(err, "give what the command prints another name");
+		return -EINVAL;
+	}
 	if (better && parse_better(better, &metric->better) < 0)
 		return err_set(err, EINVAL, whole, "better is \"less\", \"more\" or \"none\", not \"%s\"", better);
 	return 0;

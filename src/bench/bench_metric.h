@@ -9,6 +9,17 @@
 #include "arena.h"
 #include "err.h"
 
+/* Names of the metrics that every run has. */
+#define BENCH_WALL "wall time"	     /* s */
+#define BENCH_USER "user time"	     /* s */
+#define BENCH_SYSTEM "system time"   /* s */
+#define BENCH_PEAK "peak memory"     /* MiB */
+#define BENCH_FOREIGN "foreign load" /* % of all CPUs */
+/* And where there are meters; the latter two behind the name of a boundary. */
+#define BENCH_TEMPERATURE "temperature" /* C, the highest */
+#define BENCH_ENERGY_OF " energy"	/* J */
+#define BENCH_POWER_OF " power"		/* W */
+
 enum bench_better { BENCH_LESS, BENCH_MORE, BENCH_NEITHER };
 
 const char *bench_better_name(enum bench_better better); /* "less", "more", "none" */
@@ -54,6 +65,9 @@ struct bench_reader {
  * -EINVAL with a hint.
  */
 int bench_reader_parse(struct arena *arena, const char *text, struct bench_reader *ret, struct err *err);
+
+/* Is that the name of what every run has, or of what a meter gives? Nothing that a workload prints may have it. */
+bool bench_metric_is_own(const char *name);
 
 /* The names of the built-ins with what each reads; NULL past the end. */
 const char *bench_built_in_at(size_t index, const char **ret_reads);

@@ -166,6 +166,9 @@ static int read_one_side(const struct cli *cli, struct compared *compared, size_
 
 		r = measure_text_command(cli, &compared->measure, text, &side->command);
 		side->command.timeout_ns = 0;
+	} else if (!*given) {
+		return cli_usage(cli, "--%c takes KNOB=VALUE, or now for the machine as it is, but got an empty word",
+				 letter - 'A' + 'a');
 	} else {
 		r = compare_side_parse(arena, given, side, &err);
 		if (r < 0) {
@@ -204,6 +207,15 @@ static int read_settings(const struct cli *cli, struct compared *compared)
 	r = measure_words_command(cli, &compared->measure, cli->arguments, cli->argument_count, &command);
 	for (size_t i = 0; i < sides && r == 0; i++)
 		r = read_one_side(cli, compared, i, &command);
+	for (size_t i = 1; i < sides && r == 0; i++)
+		for (size_t j = 0; j < i && r == 0; j++)
+			if (cli->values[side_options[i]] &&
+			    text_equal(cli->values[side_options[i]], cli->values[side_options[j]]))
+				r = cli_usage(
+				    cli,
+				    "--%c and --%c are the same; to see how well this machine compares, compare a "
+				    "command with itself: hvtune compare 'CMD' 'CMD'",
+				    (int)('a' + j), (int)('a' + i));
 	return r;
 }
 
@@ -265,6 +277,11 @@ static void print_side(const struct term *term, struct arena *arena, const struc
 	const struct report_metric *metric = &shown->metrics[shown->main];
 	const struct report_estimate *estimate = &metric->estimates[at];
 
+	if (!estimate->runs) {
+		term_flow(term, 2, false,
+			  arena_printf(arena, "%s: no valid run", shown->whole->configurations[at].name));
+		return;
+	}
 	term_flow(term, 2, false,
 		  arena_printf(arena, "%s: %s, %d run%s", shown->whole->configurations[at].name,
 			       measure_interval(arena, metric->metric->unit, estimate->value), estimate->runs,
@@ -290,7 +307,9 @@ static void print_answer(const struct term *term, const struct compared *compare
 {
 	struct arena *arena = shown->arena;
 
-	for (const char *const *line = shown->verdict; *line; line++)
+	if (!result->blocks)
+		term_flow(term, 0, true, "Not compared: in no block were all runs valid.");
+	for (const char *const *line = shown->verdict; *line && result->blocks; line++)
 		term_flow(term, 0, true, *line);
 	for (size_t i = 0; i < compared->count && shown->main >= 0; i++)
 		print_side(term, arena, shown, i);

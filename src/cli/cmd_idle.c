@@ -57,7 +57,7 @@ static size_t parts_of(const struct idle *idle, const struct bench_metric *metri
 /* What is told: powers, temperature, and how busy the CPUs were. */
 static bool is_told(const struct bench_metric *metric)
 {
-	return text_equal(metric->unit, "W") || text_equal(metric->name, "temperature") ||
+	return text_equal(metric->unit, "W") || text_equal(metric->name, BENCH_TEMPERATURE) ||
 	       text_equal(metric->name, BENCH_FOREIGN);
 }
 

@@ -125,8 +125,15 @@ static void print_answer(const struct term *term, struct arena *arena, const str
 		warm += text_equal(answer->bench->runs[i].purpose, "warmup") && answer->bench->runs[i].valid;
 	term_flow(term, 0, true, answer->name);
 	if (answer->n == 0) {
-		term_flow(term, 2, false, "no run was valid, so there is no figure");
+		term_flow(term, 2, false,
+			  warm ? arena_printf(arena,
+					      "no run counts, so there is no figure: %u warm-up%s valid, and left out; "
+					      "--warmup 0 counts the first",
+					      warm, warm == 1 ? " was" : "s were")
+			       : "no run was valid, so there is no figure");
 		measure_print_remarks(term, answer->bench);
+		term_flow(term, 2, false,
+			  arena_printf(arena, "ended because: %s", bench_end_text(answer->result->end)));
 		return;
 	}
 	term_flow(term, 2, false,

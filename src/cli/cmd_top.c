@@ -10,6 +10,7 @@
 #include "change.h"
 #include "cli.h"
 #include "meter_sampler.h"
+#include "sys.h"
 #include "text.h"
 #include "top_screen.h"
 
@@ -152,9 +153,16 @@ static int show(struct top *top, const struct watch_view *view, struct err *err)
 	if (top->screen)
 		draw(top, view);
 	if (cli_given(top->cli, OPTION_BATCH)) {
+		errno = 0;
 		report_watch_csv(stdout, view, top->cpus);
 		/* Nobody reads it any more: that is how `head` ends it. */
 		top->done |= ferror(stdout) != 0;
+		if (ferror(stdout) && errno != EPIPE) {
+			int errnum = errno ? errno : EIO;
+
+			clearerr(stdout);
+			return err_set(err, errnum, "standard output", "cannot write: %s", sys_reason(errnum));
+		}
 	}
 	return path ? write_prometheus(path, view, err) : 0;
 }

@@ -297,11 +297,15 @@ int main(int argc, char **argv)
 	int code = run(&cli, argc, argv);
 
 	/* A full disk or a closed pipe must not look like success. */
+	errno = 0;
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		struct err err = {0};
+		int errnum = errno;
 
-		(void)err_set(&err, errno ? errno : EIO, "standard output", "cannot write: %s", strerror(errno));
-		return errno == EPIPE ? EXIT_COULD_NOT : cli_fail(&err);
+		/* An earlier write may have failed, whose reason is not known any more. */
+		(void)err_set(&err, errnum ? errnum : EIO, "standard output", "cannot write%s%s",
+			      errnum ? ": " : " all of it", errnum ? strerror(errnum) : "");
+		return errnum == EPIPE ? EXIT_COULD_NOT : cli_fail(&err);
 	}
 	return code;
 }

@@ -180,9 +180,16 @@ static int read_readers(const struct cli *cli, struct measure *measure)
 	int at = 0;
 
 	measure->readers = ARENA_ARRAY(measure->arena, (size_t)cli->given_count + 1, struct bench_reader);
-	while ((given = cli_next(cli, OPTION_METRIC, &at)))
-		if (bench_reader_parse(measure->arena, given, &measure->readers[measure->reader_count++], &err) < 0)
+	while ((given = cli_next(cli, OPTION_METRIC, &at))) {
+		struct bench_reader *reader = &measure->readers[measure->reader_count];
+
+		if (bench_reader_parse(measure->arena, given, reader, &err) < 0)
 			return usage_of(&err);
+		for (size_t i = 0; i < measure->reader_count; i++)
+			if (reader->metric.name && text_equal(measure->readers[i].metric.name, reader->metric.name))
+				return cli_usage(cli, "--metric gives \"%s\" twice", reader->metric.name);
+		measure->reader_count++;
+	}
 	return 0;
 }
 

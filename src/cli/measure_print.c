@@ -168,7 +168,7 @@ void measure_print_remarks(const struct term *term, const struct bench *bench)
 		    arena_printf(arena,
 				 "other processes used up to %.0f %% of the CPUs meanwhile; --max-load makes such runs "
 				 "void",
-				 100 * bench->foreign));
+				 fmin(100 * bench->foreign, 100)));
 	term_flow(term, 2, false, bench_cost(bench, arena));
 }
 

@@ -64,6 +64,7 @@ const struct cli_option cli_options[] = {
     {OPTION_ROOT, "host", 'H', "DIRECTORY",
      "take a directory that holds the sys/ and proc/ of a machine for the machine"},
     {OPTION_EVERY, "all", 'a', NULL, "all changes in force, the newest first"},
+    {OPTION_UNDO_YES, "yes", 'y', NULL, "nothing is asked with or without it; scripts may give it to every change"},
     {OPTION_WORKLOAD, "workload", 'w', "NAME", "run the workload that `hvtune workloads` knows by that name"},
     {OPTION_STUDY_VM, "vm", 0, "NAME", "the VM that a study of the program is of; none: of the host alone"},
     {OPTION_MINUTES, "minutes", 0, "N", "take at most so many minutes (27)"},
@@ -72,7 +73,8 @@ const struct cli_option cli_options[] = {
      "take the VMs that libvirt has at URI (qemu:///session, say), asked read-only, instead of those in its files"},
     {OPTION_REFRESH, "refresh", 'r', "SECONDS", "read so often: 1 to 10 (2)"},
     {OPTION_TIMES, "times", 0, "N", "stop after N readings"},
-    {OPTION_BATCH, "batch", 'b', NULL, "print CSV, a line for each value, instead of drawing"},
+    {OPTION_BATCH, "batch", 'b', NULL,
+     "print CSV, a line for each value, instead of drawing; with --prometheus too, both"},
     {OPTION_PROMETHEUS, "prometheus", 0, "FILE",
      "write FILE anew with each reading, for the textfile collector of Prometheus' node exporter"},
     {OPTION_CPUS, "cpus", 0, NULL, "a line for each CPU too"},
@@ -107,9 +109,10 @@ const struct cli_option cli_options[] = {
      "runs during which other processes use more of the CPUs are void (no limit, it is told)"},
     {OPTION_LABEL, "label", 0, "NAME", "name the session"},
     {OPTION_NO_STORE, "no-store", 0, NULL, "keep nothing"},
-    {OPTION_RUNS, "runs", 0, "N", "make exactly N runs"},
-    {OPTION_MOST_RUNS, "max-runs", 0, "N", "make at most N runs (30)"},
-    {OPTION_PRECISION, "precision", 0, "PERCENT", "stop when the interval is that narrow on either side (1)"},
+    {OPTION_RUNS, "runs", 0, "N", "make exactly N runs (1 to 100000)"},
+    {OPTION_MOST_RUNS, "max-runs", 0, "N", "make at most N runs (30; 6 to 100000)"},
+    {OPTION_PRECISION, "precision", 0, "PERCENT",
+     "stop when the interval is that narrow on either side (1; 0.01 to 50)"},
     {OPTION_TIME, "time", 0, "SECONDS", "begin no run after that time"},
     {OPTION_WARMUP, "warmup", 0, "N", "so many first runs are kept but left out (1)"},
     {OPTION_SIDE_A, "a", 0, "SETTINGS",
@@ -119,10 +122,11 @@ const struct cli_option cli_options[] = {
     {OPTION_SIDE_D, "d", 0, "SETTINGS", "what a fourth sets"},
     {OPTION_SWITCH, "switch", 0, "COMMAND",
      "run COMMAND with the name of the configuration (A, B or what --a and --b say) behind it, instead of knobs"},
-    {OPTION_BLOCKS, "blocks", 0, "N", "make exactly N blocks"},
-    {OPTION_MOST_BLOCKS, "max-blocks", 0, "N", "make at most N blocks (16)"},
-    {OPTION_MARGIN, "margin", 0, "PERCENT", "smaller differences are none (1)"},
-    {OPTION_CALIBRATE, "calibrate", 0, "N", "compare the first with itself in N blocks before (12; 5 of long runs)"},
+    {OPTION_BLOCKS, "blocks", 0, "N", "make exactly N blocks (2 to 100000)"},
+    {OPTION_MOST_BLOCKS, "max-blocks", 0, "N", "make at most N blocks of two configurations (16; 8 to 60)"},
+    {OPTION_MARGIN, "margin", 0, "PERCENT", "smaller differences are none (1; 0.01 to 50)"},
+    {OPTION_CALIBRATE, "calibrate", 0, "N",
+     "compare the first with itself in N blocks before (12; 5 of runs over 2 s)"},
     {OPTION_NO_CALIBRATION, "no-calibration", 0, NULL, "do not compare the first with itself"},
     {OPTION_SEED, "seed", 0, "N", "of the random order within blocks, to have the same once more"},
     {OPTION_FAIL_IF_SLOWER, "fail-if-slower", 0, "PERCENT",
@@ -151,7 +155,7 @@ static const enum cli_option_id set_options[] = {OPTION_THROUGH, CHANGE_OPTIONS,
 static const enum cli_option_id meters_options[] = {OPTION_WINDOW, OPTION_METERS, OPTION_HOST, OPTION_JSON, 0};
 static const enum cli_option_id knobs_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id confirm_options[] = {OPTION_WAIT, OPTION_ROOT, OPTION_JSON, 0};
-static const enum cli_option_id undo_options[] = {OPTION_EVERY, OPTION_ROOT, OPTION_JSON, 0};
+static const enum cli_option_id undo_options[] = {OPTION_EVERY, OPTION_UNDO_YES, OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id hold_options[] = {0};
 static const enum cli_option_id study_options[] = {
     OPTION_STUDY_VM, OPTION_YES,      OPTION_ACCEPT_RISK, OPTION_MAX_LOAD, OPTION_METERS,
@@ -279,7 +283,8 @@ const struct cli_command cli_commands[] = {
      "loses one.",
      run_options, cmd_run, "0 measured, 1 no run was valid, 2 usage, 3 could not"},
     {"compare", "-- COMMAND...", "compare commands or settings, and say how sure it is",
-     "Compares commands (each one word: 'make -j32' 'make -j64'), or one command under settings (--a, --b) that are "
+     "Compares two to 16 commands (each one word: 'make -j32' 'make -j64'), or one command under two to four settings "
+     "(--a to --d) that are "
      "set "
      "and put back through the journal, in blocks of random order, until the interval of their ratio decides. First "
      "the "

@@ -16,7 +16,7 @@
 #define CURSES_FUNCTIONS(X)                                                                                            \
 	X(newterm) X(endwin) X(delscreen) X(cbreak) X(noecho) X(curs_set) X(keypad) X(wtimeout) X(wgetch) X(wmove)     \
 	X(waddnstr) X(werase) X(wrefresh) X(wattrset) X(resizeterm) X(has_colors) X(start_color)                       \
-	X(use_default_colors) X(init_pair) X(set_escdelay) X(COLOR_PAIR)
+	X(use_default_colors) X(init_pair) X(set_escdelay) X(COLOR_PAIR) X(tigetstr)
 /* clang-format on */
 
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): names of fields cannot stand in parentheses. */
@@ -68,6 +68,14 @@ static void start_colours(struct screen *screen)
 		(void)screen->api.init_pair((short)(i + 1), pairs[i].pair, -1);
 }
 
+/* A terminal whose cursor cannot be put anywhere ("dumb") would show a mess. */
+static bool can_draw(const struct screen *screen)
+{
+	const char *move = screen->terminal ? screen->api.tigetstr("cup") : NULL;
+
+	return move && move != (const char *)-1;
+}
+
 int screen_open(struct screen **ret, struct err *err)
 {
 	enum { ESCAPE_WAIT_MS = 25 };
@@ -83,13 +91,13 @@ int screen_open(struct screen **ret, struct err *err)
 	if (r >= 0) {
 		/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): load() has filled all, or failed. */
 		screen->terminal = screen->api.newterm(NULL, stdout, stdin);
-		if (!screen->terminal)
+		if (!can_draw(screen))
 			r = err_set(err, ENOTTY, "top",
 				    "ncurses cannot draw on a terminal of the kind \"%s\"; use --batch",
 				    getenv("TERM") ? getenv("TERM") : "");
 	}
 	if (r < 0) {
-		free(screen);
+		(void)screen_close(screen);
 		return r;
 	}
 	standard = dlsym(library, "stdscr");

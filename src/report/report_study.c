@@ -170,8 +170,12 @@ static void print_problems(const struct term *term, struct arena *arena, const s
 			what = arena_printf(arena, "%s, %s", what, checked->problems[next].what);
 		(void)fprintf(term->out, "%s%s%s  ", term_on(term, kinds[problem->kind].colour),
 			      kinds[problem->kind].word, term_on(term, TERM_PLAIN));
-		term_flow(term, 4, true,
-			  arena_printf(arena, "%s:%u: %s: %s", study->file, problem->line, what, problem->why));
+		/* What hvtune itself or the command line has put in stands in no line. */
+		if (problem->line)
+			term_flow(term, 4, true,
+				  arena_printf(arena, "%s:%u: %s: %s", study->file, problem->line, what, problem->why));
+		else
+			term_flow(term, 4, true, arena_printf(arena, "%s: %s", what, problem->why));
 	}
 }
 

@@ -104,10 +104,18 @@ class Commands(Comparing):
         answer = self.compare("--no-calibration", "--metric", "x=regex:([0-9]+)", "--switch", script, "--", "cat", where)
         self.assertAlmostEqual(self.ratio(answer, "x")["ratio"], 1.2)
 
+    def test_without_a_valid_run(self):
+        done = hvtune("compare", "--no-calibration", "false", "true", env=self.env)
+        self.assertIn("Not compared", done.out)
+        self.assertIn("false: no valid run", done.out)
+        self.assertNotIn("nan", done.out)
+        self.assertNotIn("- s", done.out)
+
     def test_usage(self):
         for arguments, what in [
                 ([], "two commands"), (["true"], "two commands"), (["--a", "now", "--", "true"], "needs --b"),
                 (["--b", "now", "--", "true"], "--b needs --a"), (["--a", "now", "--b", "now"], "needs a command"),
+                (["--a", "", "--b", "", "--", "true"], "empty word"), (["--a", "now", "--b", "now", "--", "true"], "are the same"),
                 (["--a", "now", "--b", "joy=1", "--", "true"], "joy"), (["--a", "now", "--b", "joy", "--", "true"], "joy"),
                 (["--blocks", 3, "--max-blocks", 9, "true", "true"], "excludes"), (["--max-blocks", 99, "true", "true"], "from 8 to 60"),
                 (["--calibrate", 3, "--no-calibration", "true", "true"], "exclude"), (["a | b", "true"], "only a shell")]:

@@ -57,6 +57,27 @@ class Run(Measuring):
         self.assertEqual(kind, "cost")
         self.assertIn("of one core", text)
 
+    def test_names_that_are_taken(self):
+        for words, what in ((["wall time:s:less=regex:x"], "taken"), (["package power:W=regex:x"], "taken"),
+                            (["temperature=regex:x"], "taken"), (["x=regex:x", "--metric", "x=json:/x"], "twice")):
+            done = hvtune("run", "--metric", *words, "--", "true", env=self.env)
+            self.assert_code(done, 2)
+            self.assert_one_line(done.err)
+            self.assertIn(what, done.err)
+        self.assertEqual(self.run_json("--runs", 1, "--metric", "wall=regex:([0-9]+)", "--", "echo", "5")["metric"], "wall")
+
+    def test_time_that_is_over_with_the_warm_up(self):
+        done = hvtune("run", "--time", "0.05", "--", "sleep", "0.1", env=self.env)
+        self.assert_code(done, 1)
+        self.assertIn("--warmup 0", done.out)
+        self.assertIn("the time is over", done.out)
+
+    def test_a_full_disk(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([HVTUNE, "run", "--no-store", "--runs", "2", "--", "true"], stdout=full, stderr=subprocess.PIPE,
+                                  text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr), (3, "hvtune: standard output: cannot write: No space left on device\n"))
+
     def test_what_a_command_leaves_is_told(self):
         done = hvtune("run", "--runs", 1, "--warmup", 0, "--shell", "--", "setsid sleep 2 & exit 0", env=self.env)
         self.assert_code(done, 0)

@@ -220,7 +220,8 @@ class Apply(WithMachine):
         self.assertIn("To put it back: hvtune undo 1.", done.out)
         self.assertEqual(self.machine.governors(), ["performance"] * CPUS)
         self.assertEqual(self.machine.read("sys/kernel/mm/transparent_hugepage/enabled"), "always madvise [never]")
-        done = self.machine.hvtune("undo")
+        # As all commands that change something it takes --yes.
+        done = self.machine.hvtune("undo", "--yes")
         self.assert_code(done, 0)
         self.assertIn("Change 1 (set governor=performance thp=never) is undone.", done.out)
         self.assert_as_before()

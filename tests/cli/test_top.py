@@ -183,6 +183,12 @@ class Readings(Test):
             self.assertRegex(text, r'hvtune_vm_halts_per_second\{vm="web1"\} [1-9]')
             self.assertRegex(text, r'hvtune_vcpu_cpu\{vm="web1",vcpu="1"\} 1\n')
 
+    def test_a_full_disk(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([HVTUNE, "top", "--batch", "--refresh", "1", "--host", self.machine.root], stdout=full,
+                                  stderr=subprocess.PIPE, text=True, timeout=30, check=False)
+        self.assertEqual((done.returncode, done.stderr), (3, "hvtune: standard output: cannot write: No space left on device\n"))
+
     def test_prometheus_could_not(self):
         done = hvtune("top", "--prometheus", "/no/such/hvtune.prom", "--times", "1", "--refresh", "1", "--host",
                       self.machine.root)
@@ -308,13 +314,14 @@ class Screen(Test):
         self.assert_given_back()
 
     def test_a_strange_terminal(self):
-        done = subprocess.run(["script", "-qec", f"{HVTUNE} top --host {self.machine.root}", "/dev/null"],
-                              # ncurses itself keeps 1624 bytes of a terminal that it cannot use.
-                              env={**os.environ, "TERM": "no-such-terminal", "ASAN_OPTIONS": "detect_leaks=0"},
-                              stdin=subprocess.DEVNULL,
-                              stdout=subprocess.PIPE, text=True, timeout=30, check=False)
-        self.assertEqual(done.returncode, 3)
-        self.assertIn("no-such-terminal", done.stdout)
+        for kind in ("no-such-terminal", "dumb", ""):
+            done = subprocess.run(["script", "-qec", f"{HVTUNE} top --host {self.machine.root}", "/dev/null"],
+                                  # ncurses itself keeps 1624 bytes of a terminal that it cannot use.
+                                  env={**os.environ, "TERM": kind, "ASAN_OPTIONS": "detect_leaks=0"},
+                                  stdin=subprocess.DEVNULL,
+                                  stdout=subprocess.PIPE, text=True, timeout=30, check=False)
+            self.assertEqual(done.returncode, 3)
+            self.assertIn(f'of the kind "{kind}"; use --batch', done.stdout)
 
 
 if __name__ == "__main__":

@@ -102,6 +102,12 @@ class Tune(Test):
         self.assertIn("another hvtune", done.err)
         self.assertEqual(first.wait(timeout=60), 0)
 
+    def test_a_mistake_of_the_command_line_has_no_line_of_a_file(self):
+        done = hvtune("tune", "--", "/nowhere/x")
+        self.assert_code(done, 3)
+        self.assertIn('no workload  workload: there is no program "/nowhere/x"', done.out)
+        self.assertNotIn(":0:", done.out)
+
     def test_usage(self):
         for words, said in ((("--json",), "--yes"), (("--minutes", "0"), "--minutes"), (("--", ""), "empty")):
             done = hvtune("tune", *words)

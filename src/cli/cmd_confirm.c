@@ -87,7 +87,12 @@ int cmd_confirm(struct cli *cli)
 		return r;
 	if (look(&machine, wait_s, &confirm, &err) < 0)
 		return cli_fail(&err);
-	bool good = confirm.is_trial_boot && confirm.worst == KNOB_CONFIRM_GOOD;
+	/* The service that confirms runs in every trial boot: that this is none of its own is no fault. */
+	if (confirm.of && !cli_given(cli, OPTION_JSON)) {
+		term_flow(&cli->out, 0, true, knob_confirm_text(&machine, &confirm));
+		return EXIT_FINE;
+	}
+	bool good = !confirm.of && confirm.is_trial_boot && confirm.worst == KNOB_CONFIRM_GOOD;
 
 	if (!cli_given(cli, OPTION_JSON))
 		print_items(cli, machine.arena, &confirm);
@@ -104,5 +109,5 @@ int cmd_confirm(struct cli *cli)
 	} else {
 		term_flow(&cli->out, 0, true, knob_confirm_text(&machine, &confirm));
 	}
-	return good ? EXIT_FINE : EXIT_FINDINGS;
+	return good || confirm.of ? EXIT_FINE : EXIT_FINDINGS;
 }

@@ -15,7 +15,7 @@
 int knob_machine_open(const char *root, const struct sys_write_gate *gate, struct knob_machine *ret, struct err *err)
 {
 	struct knob_machine machine = {.arena = arena_new()};
-	static const char *const own[] = {KNOB_JOURNAL, KNOB_LOCK, NULL};
+	static const char *const own[] = {KNOB_JOURNAL, KNOB_LOCK, KNOB_STUDY, KNOB_STUDY_WISH, KNOB_STUDY_UNIT, NULL};
 	size_t count = ARRAY_SIZE(own), used = 0;
 	const struct knob *knob;
 	const char **patterns;

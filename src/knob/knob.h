@@ -12,16 +12,25 @@
 #include "sys.h"
 #include "sys_write.h"
 
+/* A trial boot that is asked for by more than a person: it is never confirmed, and its default never changes. */
+struct knob_trial_of {
+	const char *who;	   /* "study 0123abcd" */
+	const char *id;		   /* of the trial, as knob_boot_plan_trial() takes it */
+	const char *const *failed; /* failed_count units that may have failed in it */
+	size_t failed_count;
+};
+
 /* What the knobs of one machine work with. */
 struct knob_machine {
 	struct arena *arena; /* everything that is read lives here */
 	struct sys *sys;     /* for what there is: policies, nodes, devices */
 	struct sys_writer *writer;
-	void *libvirt;		 /* private to knob_libvirt*.c; NULL until it is needed */
-	struct knob_vms *vms;	 /* private to knob_vm*.c, likewise */
-	struct sys_bus *bus;	 /* see knob_bus.h; NULL until it is needed */
-	const char *bus_address; /* NULL: the system's bus */
-	bool no_trial;		 /* knobs of the next boot change the default entry at once, without a trial boot */
+	void *libvirt;			      /* private to knob_libvirt*.c; NULL until it is needed */
+	struct knob_vms *vms;		      /* private to knob_vm*.c, likewise */
+	struct sys_bus *bus;		      /* see knob_bus.h; NULL until it is needed */
+	const char *bus_address;	      /* NULL: the system's bus */
+	const struct knob_trial_of *trial_of; /* whose the trial boots are that are asked for; NULL: a person's */
+	bool no_trial; /* knobs of the next boot change the default entry at once, without a trial boot */
 };
 
 /*

@@ -92,7 +92,7 @@ static int settle_trial(struct knob_machine *machine, struct boot_view *view, st
 	if (r < 0)
 		return r;
 	/* Without that service the trial is confirmed by hand, as its plan says. */
-	if (trial)
+	if (trial && !trial->of)
 		(void)boot_run(machine, enable, NULL, &ignored);
 	r = trial ? knob_boot_plan_trial(view->host, &view->loader, boot_trial_changes(view->arena, trial),
 					 trial->count, trial->id, view->arena, &plan, err)
@@ -350,8 +350,10 @@ int knob_boot_judge(struct knob_machine *machine, struct knob_plan *plan, const 
 		add_notes(machine, plan, &trial, true);
 		knob_plan_note(
 		    machine, plan,
-		    "trial boot: only the next boot has the new line; hvtune confirm makes it the default once "
-		    "that boot is well, and otherwise the boot after it is the old one");
+		    machine->trial_of
+			? "trial boot: only the next boot has the new line, and no boot after it"
+			: "trial boot: only the next boot has the new line; hvtune confirm makes it the default once "
+			  "that boot is well, and otherwise the boot after it is the old one");
 	}
 	count = changes_of(machine, plan, false, NULL, &changes);
 	if (count) {

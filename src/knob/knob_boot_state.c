@@ -146,7 +146,7 @@ static const char **texts_of(struct arena *arena, const json_t *list, size_t *re
 int boot_trial_read(struct knob_machine *machine, struct boot_trial **ret, struct err *err)
 {
 	struct boot_trial *trial = ARENA_NEW(machine->arena, struct boot_trial);
-	const char *data = NULL, *id = NULL, *boot = NULL, *name;
+	const char *data = NULL, *id = NULL, *boot = NULL, *of = NULL, *name;
 	json_t *words = NULL, *failed = NULL, *value;
 	struct err ignored = {0};
 	int r = sys_writer_read(machine->writer, machine->arena, BOOT_TRIAL_STATE, &data, NULL, &ignored);
@@ -162,14 +162,15 @@ int boot_trial_read(struct knob_machine *machine, struct boot_trial **ret, struc
 	}
 	json_t *json = json_loads(data, JSON_REJECT_DUPLICATES, NULL);
 
-	if (json_unpack(json, "{s:s, s:s, s:o, s:o}", "id", &id, "boot", &boot, "words", &words, "failed", &failed) <
-		0 ||
+	if (json_unpack(json, "{s:s, s:s, s:o, s:o, s?s}", "id", &id, "boot", &boot, "words", &words, "failed", &failed,
+			"of", &of) < 0 ||
 	    !json_is_object(words) || !json_is_array(failed)) {
 		json_decref(json);
 		return bad_state(err);
 	}
 	trial->id = arena_strdup(machine->arena, id);
 	trial->boot = arena_strdup(machine->arena, boot);
+	trial->of = of ? arena_strdup(machine->arena, of) : NULL;
 	trial->names = ARENA_ARRAY(machine->arena, json_object_size(words) + 1, const char *);
 	trial->values = ARENA_ARRAY(machine->arena, json_object_size(words) + 1, const char *);
 	json_object_foreach (words, name, value) {
@@ -188,18 +189,31 @@ static int name_trial(struct knob_machine *machine, struct boot_trial *trial, st
 {
 	uint32_t random = 0;
 
+	trial->boot = knob_boot_id(machine);
+	trial->of = machine->trial_of ? machine->trial_of->who : NULL;
+	if (machine->trial_of) {
+		trial->id = machine->trial_of->id;
+		return 0;
+	}
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		return err_set(err, EIO, NULL, "the kernel gives no random number");
 	trial->id = arena_printf(machine->arena, "%08x", random);
-	trial->boot = knob_boot_id(machine);
 	return 0;
 }
 
 static int new_trial(struct knob_machine *machine, struct boot_trial **ret, struct err *err)
 {
 	struct boot_trial *trial = ARENA_NEW(machine->arena, struct boot_trial);
-	int r = boot_failed_units(machine, &trial->failed, &trial->failed_count, err);
+	const struct knob_trial_of *of = machine->trial_of;
+	int r = 0;
 
+	if (of) {
+		trial->failed = ARENA_ARRAY(machine->arena, of->failed_count + 1, const char *);
+		for (size_t i = 0; i < of->failed_count; i++)
+			trial->failed[trial->failed_count++] = of->failed[i];
+	} else {
+		r = boot_failed_units(machine, &trial->failed, &trial->failed_count, err);
+	}
 	if (r == 0)
 		*ret = trial;
 	return r;
@@ -221,6 +235,9 @@ static int write_trial(struct knob_machine *machine, const struct boot_trial *tr
 	bool empty = json_object_size(words) == 0;
 	json_t *json =
 	    json_pack("{s:s, s:s, s:o, s:o}", "id", trial->id, "boot", trial->boot, "words", words, "failed", failed);
+
+	if (json && trial->of)
+		(void)json_object_set_new(json, "of", json_string(trial->of));
 	CLEANUP(base_free) char *text = json ? json_dumps(json, JSON_INDENT(1)) : NULL;
 
 	json_decref(json);

@@ -38,6 +38,7 @@ int boot_run(struct knob_machine *machine, const char *const *argv, const char *
 struct boot_trial {
 	const char *id;		      /* stands on its line as hvtune.trial= */
 	const char *boot;	      /* boot id under which it was asked */
+	const char *of;		      /* who asked, as in struct knob_trial_of; NULL: a person */
 	const char **names, **values; /* the words, in the form of knob_boot_value() */
 	size_t count;
 	const char **failed; /* units that had failed already */

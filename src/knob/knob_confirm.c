@@ -242,7 +242,10 @@ static int need_trial(struct knob_machine *machine, struct boot_trial **ret, str
 const char *knob_confirm_text(struct knob_machine *machine, const struct knob_confirm *confirm)
 {
 	const char *form =
-	    !confirm->is_trial_boot && confirm->asked_now ? "The trial boot (%s) is still to come: reboot."
+	    confirm->of && confirm->is_trial_boot
+		? "This boot (%s) is one of a study, and is not made the default: hvtune study status."
+	    : confirm->of				    ? "A study has asked for a boot (%s): hvtune study status."
+	    : !confirm->is_trial_boot && confirm->asked_now ? "The trial boot (%s) is still to come: reboot."
 	    : !confirm->is_trial_boot
 		? "The host runs with the old line: the trial boot (%s) was not confirmed, or never came "
 		  "up. hvtune undo forgets it."
@@ -258,6 +261,44 @@ const char *knob_confirm_text(struct knob_machine *machine, const struct knob_co
 	return arena_printf(machine->arena, "%.*s%s%s", (int)(at - form), form, confirm->asked, at + 2);
 }
 
+static int look_at_all(struct looking *looking, struct err *err)
+{
+	look_at_line(looking);
+	look_at_effects(looking);
+	/* A machine of files has no systemd to ask. */
+	int r = sys_writer_is_live(looking->machine->writer) ? look_at_units(looking, err) : 0;
+
+	look_at_libvirt(looking);
+	look_at_proxmox(looking);
+	return r;
+}
+
+int knob_confirm_boot(struct knob_machine *machine, const struct knob_ask *words, size_t count,
+		      const char *const *failed, size_t failed_count, struct knob_confirm *ret, struct err *err)
+{
+	CLEANUP(boot_view_close) struct boot_view view = {0};
+	struct knob_confirm confirm = {.asked = ""};
+	struct boot_trial expected = {.names = ARENA_ARRAY(machine->arena, count + 1, const char *),
+				      .values = ARENA_ARRAY(machine->arena, count + 1, const char *),
+				      .count = count,
+				      .failed = ARENA_ARRAY(machine->arena, failed_count + 1, const char *),
+				      .failed_count = failed_count};
+	struct looking looking = {.machine = machine, .view = &view, .confirm = &confirm, .trial = &expected};
+	int r = boot_view_open(machine, &view, err);
+
+	for (size_t i = 0; i < count; i++) {
+		expected.names[i] = words[i].name;
+		expected.values[i] = words[i].value;
+	}
+	for (size_t i = 0; i < failed_count; i++)
+		expected.failed[i] = failed[i];
+	if (r == 0)
+		r = look_at_all(&looking, err);
+	if (r == 0)
+		*ret = confirm;
+	return r;
+}
+
 int knob_confirm_look(struct knob_machine *machine, bool checks, struct knob_confirm *ret, struct err *err)
 {
 	CLEANUP(boot_view_close) struct boot_view view = {0};
@@ -271,19 +312,14 @@ int knob_confirm_look(struct knob_machine *machine, bool checks, struct knob_con
 	if (r < 0)
 		return r;
 	looking.trial = trial;
+	confirm.of = trial->of;
 	for (size_t i = 0; i < trial->count; i++)
 		confirm.asked =
 		    arena_printf(machine->arena, "%s%s%s", confirm.asked, i ? " " : "", word_of(&looking, i));
 	confirm.is_trial_boot = text_equal(knob_boot_trial_id(view.host), trial->id);
 	confirm.asked_now = *trial->boot && text_equal(trial->boot, knob_boot_id(machine));
-	if (confirm.is_trial_boot && checks) {
-		look_at_line(&looking);
-		look_at_effects(&looking);
-		/* A machine of files has no systemd to ask. */
-		r = sys_writer_is_live(machine->writer) ? look_at_units(&looking, err) : 0;
-		look_at_libvirt(&looking);
-		look_at_proxmox(&looking);
-	}
+	if (confirm.is_trial_boot && checks && !confirm.of)
+		r = look_at_all(&looking, err);
 	if (r == 0)
 		*ret = confirm;
 	return r;
@@ -318,6 +354,8 @@ int knob_confirm_accept(struct knob_machine *machine, const struct knob_apply_op
 	struct knob_plan plan = {0};
 	int r = need_trial(machine, &trial, err);
 
+	if (r == 0 && trial->of)
+		r = err_set(err, EPERM, trial->of, "the trial boot is not one that a person asked for");
 	if (r < 0)
 		return r;
 	struct knob_ask *asks = ARENA_ARRAY(machine->arena, trial->count + 1, struct knob_ask);

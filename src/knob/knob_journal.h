@@ -19,6 +19,10 @@
 #define KNOB_STATE_DIR "/var/lib/hvtune"
 #define KNOB_JOURNAL KNOB_STATE_DIR "/journal"
 #define KNOB_LOCK KNOB_STATE_DIR "/lock"
+/* Of a study that runs (src/study/study_state.h), and the unit that goes on with it after a boot. */
+#define KNOB_STUDY KNOB_STATE_DIR "/study"
+#define KNOB_STUDY_WISH KNOB_STATE_DIR "/study.wish"
+#define KNOB_STUDY_UNIT "/etc/systemd/system/hvtune-study.service"
 
 /*
  * From this size on a journal is compacted, when that halves it. Every command that looks for changes in force reads

@@ -56,23 +56,6 @@ static int get(struct knob_machine *machine, const char *where, const char **ret
 	return 0;
 }
 
-/* This program's file, in a form that a unit takes as it is. */
-static int own_path(struct knob_machine *machine, const char **ret, struct err *err)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_.+-";
-	const char *path = "";
-	int r = sys_own_program(machine->arena, &path, err);
-
-	if (r < 0)
-		return r;
-	if (path[strspn(path, plain)]) {
-		(void)err_set(err, EINVAL, path, "a unit cannot name a program of this name, or it was replaced");
-		return err_hint(err, "install hvtune, and run it from there");
-	}
-	*ret = path;
-	return 0;
-}
-
 static const char *unit_text(struct arena *arena, const char *program, const char *value, bool lasting)
 {
 	return arena_printf(arena,
@@ -97,7 +80,7 @@ static const char *unit_text(struct arena *arena, const char *program, const cha
 static int hold(struct knob_machine *machine, const char *where, const char *value, struct err *err)
 {
 	const char *unit = unit_of(where), *program = "", *text;
-	int r = own_path(machine, &program, err);
+	int r = knob_unit_program(machine, &program, err);
 
 	if (r < 0)
 		return r;
@@ -175,7 +158,7 @@ int knob_latency_judge(struct knob_machine *machine, struct knob_plan *plan, con
 
 	if (text_int(point->new, 10, &us) < 0)
 		return 0;
-	r = own_path(machine, &program, err);
+	r = knob_unit_program(machine, &program, err);
 	if (r < 0)
 		return r;
 	list = shut_out(machine, us);

@@ -180,3 +180,19 @@ int knob_unit_enable(struct knob_machine *machine, const char *name, const char 
 				   (const char *[]){"1", name, "false", "true", NULL}, NULL, err);
 	return r < 0 ? r : knob_units_reload(machine, err);
 }
+
+int knob_unit_program(struct knob_machine *machine, const char **ret, struct err *err)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_.+-";
+	const char *path = "";
+	int r = sys_own_program(machine->arena, &path, err);
+
+	if (r < 0)
+		return r;
+	if (path[strspn(path, plain)]) {
+		(void)err_set(err, EINVAL, path, "a unit cannot name a program of this name, or it was replaced");
+		return err_hint(err, "install hvtune, and run it from there");
+	}
+	*ret = path;
+	return 0;
+}

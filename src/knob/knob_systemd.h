@@ -33,6 +33,9 @@ int knob_unit_stop(struct knob_machine *machine, const char *name, struct err *e
 /* Bring its enablement from one of "enabled", "disabled" and "masked" to another. */
 int knob_unit_enable(struct knob_machine *machine, const char *name, const char *from, const char *to, struct err *err);
 
+/* This program's file, in a form that a unit takes as it is, in the machine's arena. -EINVAL: it has none. */
+int knob_unit_program(struct knob_machine *machine, const char **ret, struct err *err);
+
 /* Let systemd read its files anew: after units and drop-ins were written. */
 int knob_units_reload(struct knob_machine *machine, struct err *err);
 

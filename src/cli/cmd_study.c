@@ -6,7 +6,7 @@
 #include "lint_file.h"
 #include "report.h"
 #include "report_study.h"
-#include "study_cli.h"
+#include "study_cli_boot.h"
 #include "study_meter.h"
 #include "study_new.h"
 #include "study_ready.h"
@@ -202,17 +202,28 @@ static const struct {
 	const char *word;
 	int (*run)(struct cli *cli);
 } verbs[] = {
-    {"list", list},   {"show", show},	      {"new", new_file},
-    {"check", check}, {"run", study_cli_run}, {"resume", study_cli_resume},
+    {"list", list},
+    {"show", show},
+    {"new", new_file},
+    {"check", check},
+    {"run", study_cli_run},
+    {"resume", study_cli_resume},
+    {"status", study_cli_status},
+    {"pause", study_cli_pause},
+    {"abort", study_cli_abort},
+    {"go-on", study_cli_go_on},
 };
 
 int cmd_study(struct cli *cli)
 {
 	if (!cli->argument_count)
-		return cli_usage(cli, "study needs to be told what to do: list, show, new, check, run or resume");
+		return cli_usage(
+		    cli,
+		    "study needs to be told what to do: list, show, new, check, run, resume, status, pause or abort");
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (text_equal(verbs[i].word, cli->arguments[0]))
 			return verbs[i].run(cli);
-	return cli_usage(cli, "study does not know \"%s\"; it does: list, show, new, check, run, resume",
-			 cli->arguments[0]);
+	return cli_usage(
+	    cli, "study does not know \"%s\"; it does: list, show, new, check, run, resume, status, pause, abort",
+	    cli->arguments[0]);
 }

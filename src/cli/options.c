@@ -243,11 +243,14 @@ const struct cli_command cli_commands[] = {
      "check` "
      "runs each once and tells its figure, `workloads install` installs the packages that are missing.",
      workloads_options, cmd_workloads, "0 fine, 1 one does not work here, 2 usage, 3 could not"},
-    {"study", "list|show|new|check|run|resume [FILE|NAME]", "measure many configurations by a plan, and choose",
+    {"study", "list|show|new|check|run|resume|status|pause|abort [FILE]",
+     "measure many configurations by a plan, and choose",
      "Reads a study: workloads, factors with their levels, and what is sought. `study new` writes a first one for this "
      "host to standard output. `study check` says what it will do, how "
      "often it switches and boots, and what cannot be done on this machine; nothing is touched. `study run` does it: "
-     "configurations in random order, until the best is known well enough, and puts all settings back.",
+     "configurations in random order, until the best is known well enough, and puts all settings back. A study over "
+     "words of the kernel's line boots the host by itself and goes on after each boot; `study status`, `study pause`, "
+     "`study resume` and `study abort` speak of the one that runs.",
      study_options, cmd_study, "0 answered, 1 unsure, not wanted, 2 usage or mistakes, 3 could not"},
     {"report", "[SESSION]", "say what a measurement showed, as a page, a table or charts",
      "Prints the verdict of a session (its number, its label, or last), its charts, figures, host, settings and every "

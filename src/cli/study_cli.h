@@ -32,6 +32,9 @@ struct study_cli_job {
 /* Look at the machine, ask, run, tell the answer; with `apply` make the best of the first target permanent, asking. */
 int study_cli_job(struct cli *cli, struct study_cli_job *job);
 
+/* Settings are looked at once more so long after they were written. */
+enum { STUDY_CLI_SETTLE_MS = 2000 };
+
 int study_cli_run(struct cli *cli);
 int study_cli_resume(struct cli *cli);
 

@@ -7,12 +7,10 @@
 #include "measure.h"
 #include "report.h"
 #include "report_study.h"
-#include "study_cli.h"
+#include "study_cli_boot.h"
 #include "study_meter.h"
 #include "study_suit.h"
 #include "text.h"
-
-enum { SETTLE_MS = 2000 };
 
 struct telling {
 	struct measure *measure;
@@ -93,6 +91,8 @@ static int look(const struct cli *cli, struct measure *measure, const struct stu
 		report_study_check(&cli->out, measure->arena, matrix, &checked);
 	if (!checked.possible)
 		return EXIT_COULD_NOT;
+	if (study_needs_boots(matrix->study) && !cli_given(cli, OPTION_JSON))
+		study_cli_foretell(cli, measure->arena, matrix);
 	return consent(cli, &checked);
 }
 
@@ -206,6 +206,8 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 	r = look(cli, &measure, &matrix);
 	if (r)
 		return r;
+	if (study_needs_boots(job->study))
+		return study_cli_begin(cli, &measure, job, &matrix, load / 100);
 	struct telling telling = {.measure = &measure, .study = job->study, .matrix = &matrix};
 	const struct study_setup setup = {.matrix = &matrix,
 					  .machine = &measure.machine,
@@ -215,7 +217,7 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 					  .session = measure_session(cli, &measure),
 					  .text = job->text,
 					  .resume = job->resume,
-					  .settle_ms = SETTLE_MS,
+					  .settle_ms = STUDY_CLI_SETTLE_MS,
 					  .load_limit = load / 100,
 					  .tell = tell,
 					  .answer = answer,
@@ -272,6 +274,8 @@ int study_cli_resume(struct cli *cli)
 	const char *name = NULL;
 	int r;
 
+	if (study_cli_wake(cli, &r))
+		return r;
 	if (cli->argument_count > 2)
 		return cli_usage(cli, "study resume takes one SESSION");
 	if (cli_given(cli, OPTION_ROOT) || cli_given(cli, OPTION_NO_STORE))

@@ -21,6 +21,7 @@ static const struct {
     [STUDY_NO_METER] = {"no meter", TERM_RED},
     [STUDY_NO_IDLE] = {"no meter", TERM_YELLOW},
     [STUDY_NO_DESIGN] = {"no design", TERM_RED},
+    [STUDY_NOT_HERE] = {"not here", TERM_RED},
     [STUDY_RISK] = {"risk", TERM_YELLOW},
 };
 
@@ -203,10 +204,16 @@ void report_study_check(const struct term *term, struct arena *arena, const stru
 
 void report_study_check_json(json_t *json, const struct study_matrix *matrix, const struct study_checked *checked)
 {
-	static const char *const words[] = {
-	    [STUDY_LEVEL_REFUSED] = "level", [STUDY_PAIR_REFUSED] = "pair",   [STUDY_LEVEL_LATER] = "level-after-boot",
-	    [STUDY_WORKLOAD] = "workload",   [STUDY_NOT_YET] = "not-yet",     [STUDY_NO_METER] = "no-meter",
-	    [STUDY_NO_IDLE] = "no-idle",     [STUDY_NO_DESIGN] = "no-design", [STUDY_RISK] = "risk"};
+	static const char *const words[] = {[STUDY_LEVEL_REFUSED] = "level",
+					    [STUDY_PAIR_REFUSED] = "pair",
+					    [STUDY_LEVEL_LATER] = "level-after-boot",
+					    [STUDY_WORKLOAD] = "workload",
+					    [STUDY_NOT_YET] = "not-yet",
+					    [STUDY_NO_METER] = "no-meter",
+					    [STUDY_NO_IDLE] = "no-idle",
+					    [STUDY_NOT_HERE] = "not-here",
+					    [STUDY_NO_DESIGN] = "no-design",
+					    [STUDY_RISK] = "risk"};
 	const struct study *study = matrix->study;
 	struct study_estimate estimate;
 	json_t *factors = json_array(), *workloads = json_array(), *problems = json_array(), *costs = json_object();

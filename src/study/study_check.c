@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "study_boot_internal.h"
 #include "study_check.h"
 #include "study_named.h"
 #include "text.h"
@@ -10,6 +11,7 @@
 struct checking {
 	struct knob_machine *machine;
 	const struct study *study;
+	const struct study_matrix *matrix; /* NULL: only levels are asked about */
 	struct study_checked *result;
 };
 
@@ -298,14 +300,47 @@ static void check_workloads(struct checking *checking)
 	}
 }
 
+/* Of a level that takes a boot: what it asks for must be what a boot sets, and hvtune must be able to boot. */
+static void check_boots(struct checking *checking)
+{
+	const struct study *study = checking->study;
+	const char *refused = study_needs_boots(study) ? study_boots_refused(checking->machine) : NULL;
+
+	for (size_t f = 0; f < study->factor_count; f++) {
+		const struct study_factor *factor = &study->factors[f];
+		const char *const *names;
+
+		if (factor->cost != STUDY_HOST_BOOT)
+			continue;
+		if (refused)
+			add_problem(checking, STUDY_NOT_HERE, factor->line, factor->name, refused);
+		for (size_t l = 0; l < factor->level_count; l++)
+			if (factor->levels[l].run.line)
+				add_problem(checking, STUDY_NOT_YET, factor->levels[l].line, level_name(checking, f, l),
+					    "its command would have to be run before a boot; only words of the "
+					    "kernel's line are booted by themselves so far");
+		if (!study_boot_names(checking->machine->arena, study, &names))
+			add_problem(checking, STUDY_NOT_YET, factor->line, factor->name,
+				    "it needs a boot of the host, and no level says what a boot would change (\"set: "
+				    "{boot.amd_pstate: guided}\")");
+	}
+	if (study->limits.boots && study_needs_boots(study) &&
+	    study->limits.boots < study_count_boots(checking->matrix, 1))
+		add_problem(checking, STUDY_NOT_HERE, study->limits.boots_line, "limits.boots",
+			    arena_printf(checking->machine->arena,
+					 "each configuration once takes %u boots, and %u are allowed",
+					 study_count_boots(checking->matrix, 1), study->limits.boots));
+}
+
 /* What a file may say and no run does yet: it is told here, and nothing begins. */
 static void check_abilities(struct checking *checking)
 {
 	const struct study *study = checking->study;
 	struct arena *arena = checking->machine->arena;
 
+	check_boots(checking);
 	for (size_t f = 0; f < study->factor_count; f++)
-		if (study->factors[f].cost != STUDY_LIVE)
+		if (study->factors[f].cost != STUDY_LIVE && study->factors[f].cost != STUDY_HOST_BOOT)
 			add_problem(
 			    checking, STUDY_NOT_YET, study->factors[f].line, study->factors[f].name,
 			    arena_printf(arena,
@@ -317,8 +352,6 @@ static void check_abilities(struct checking *checking)
 			add_problem(checking, STUDY_NOT_YET, study->workloads[i].line, study->workloads[i].name,
 				    arena_printf(arena, "it runs %s; only the host is measured so far",
 						 study->workloads[i].on ? "in a VM" : "over ssh"));
-	if (study->notify.line)
-		add_problem(checking, STUDY_NOT_YET, study->notify.line, "notify", "nobody is told of anything so far");
 }
 
 /* What the engine would refuse when it begins. */
@@ -340,7 +373,7 @@ static void check_design(struct checking *checking, const struct study_matrix *m
 
 void study_check(struct knob_machine *machine, const struct study_matrix *matrix, struct study_checked *ret)
 {
-	struct checking checking = {.machine = machine, .study = matrix->study, .result = ret};
+	struct checking checking = {.machine = machine, .study = matrix->study, .matrix = matrix, .result = ret};
 	enum study_possible **possible =
 	    ARENA_ARRAY(machine->arena, matrix->study->factor_count + 1, enum study_possible *);
 

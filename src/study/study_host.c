@@ -16,8 +16,27 @@ void study_host_begin(struct study_host *host)
 	host->hooked = ARENA_ARRAY(host->arena, host->matrix->study->factor_count + 1, size_t);
 }
 
-/* What the journal says of changes that studies make. */
-#define STUDY_MARK "study "
+static bool is_of_study(const char *what)
+{
+	return text_starts(what, STUDY_MARK) || text_starts(what, "compare ");
+}
+
+int study_host_tidy(struct knob_machine *machine, struct err *err)
+{
+	struct knob_journal journal = {0};
+	unsigned *ids;
+	int r = knob_journal_read(machine, &journal, err);
+	size_t count = r < 0 ? 0 : knob_in_force(machine, &journal, &ids);
+
+	for (size_t i = 0; i < count && r == 0; i++)
+		for (size_t c = 0; c < journal.count && r == 0; c++) {
+			struct knob_report report = {0};
+
+			if (journal.changes[c].id == ids[i] && is_of_study(journal.changes[c].what))
+				r = knob_undo(machine, ids[i], &report, err);
+		}
+	return r;
+}
 
 int study_host_clean(struct knob_machine *machine, struct err *err)
 {
@@ -34,7 +53,7 @@ int study_host_clean(struct knob_machine *machine, struct err *err)
 				continue;
 			if (change->state != KNOB_CHANGE_DONE)
 				(void)err_set(err, EBUSY, change->what, "this change was cut short, or is being made");
-			else if (text_starts(change->what, STUDY_MARK) || text_starts(change->what, "compare "))
+			else if (is_of_study(change->what) || text_starts(change->what, STUDY_BOOT_MARK))
 				(void)err_set(err, EBUSY, change->what,
 					      "this is in force: measured by another hvtune, or left by one that was "
 					      "killed");
@@ -77,19 +96,26 @@ size_t study_host_asks(struct arena *arena, const struct study_matrix *matrix, s
 	return study_host_asks_of(arena, matrix, config, STUDY_LIVE, STUDY_PERSON, ret);
 }
 
-/* The environment with one variable more. */
-static const char *const *with_work(struct arena *arena, const char *work)
+const char *const *study_environment(struct arena *arena, const char *const *more)
 {
 	const char **environment;
-	size_t count = 0;
+	size_t count = 0, added = 0;
 
 	while (environ[count])
 		count++;
-	environment = ARENA_ARRAY(arena, count + 2, const char *);
+	while (more[added])
+		added++;
+	environment = ARENA_ARRAY(arena, count + added + 1, const char *);
 	for (size_t i = 0; i < count; i++)
 		environment[i] = arena_strdup(arena, environ[i]);
-	environment[count] = arena_printf(arena, "HVTUNE_WORK=%s", work);
+	for (size_t i = 0; i < added; i++)
+		environment[count + i] = more[i];
 	return environment;
+}
+
+static const char *const *with_work(struct arena *arena, const char *work)
+{
+	return study_environment(arena, (const char *const[]){arena_printf(arena, "HVTUNE_WORK=%s", work), NULL});
 }
 
 struct bench_command study_command(struct arena *arena, const struct study_command *command, const char *directory,
@@ -228,10 +254,16 @@ int study_host_enter(struct study_host *host, int config, struct err *err)
 	struct err fault = {0};
 	int r;
 
-	if (host->config == config)
+	if (host->config == config && !host->anew)
 		return 0;
 	host->config = -1;
-	r = undo_hooks(host, levels, err);
+	r = host->boot && !host->anew ? study_boot_is_here(host->boot, (size_t)config, err) : !host->anew;
+	if (r == 0) {
+		r = study_host_leave(host, err);
+		return r < 0 ? r : study_boot_enter(host->boot, (size_t)config, host->anew, err);
+	}
+	if (r > 0)
+		r = undo_hooks(host, levels, err);
 	if (r == 0)
 		r = undo_knobs(host, err);
 	if (r == 0)

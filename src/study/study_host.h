@@ -8,17 +8,23 @@
 
 #include "bench.h"
 #include "knob_apply.h"
-#include "study_matrix.h"
+#include "study_boot.h"
+
+/* How the journal's words of changes begin that a study makes: of the running host, and of its next boot. */
+#define STUDY_MARK "study "
+#define STUDY_BOOT_MARK "boot of study "
 
 struct study_host {
 	struct arena *arena;
 	struct knob_machine *machine;
 	const struct study_matrix *matrix;
-	struct bench *bench; /* runs the hooks, and knows of signals */
-	unsigned settle_ms;  /* see knob_apply_options */
-	int config;	     /* that the machine is in; -1: none of the study */
-	unsigned change;     /* of the journal, that is in force for it; 0: none */
-	size_t *hooked;	     /* by factor: 1 + the level whose hook has run; 0: none */
+	struct bench *bench;	 /* runs the hooks, and knows of signals */
+	struct study_boot *boot; /* the boots of the host; NULL: it boots never */
+	unsigned settle_ms;	 /* see knob_apply_options */
+	int config;		 /* that the machine is in; -1: none of the study */
+	unsigned change;	 /* of the journal, that is in force for it; 0: none */
+	size_t *hooked;		 /* by factor: 1 + the level whose hook has run; 0: none */
+	bool anew;		 /* the next configuration has to have a boot of its own */
 	unsigned switches;
 	const char *left; /* what somebody else has set meanwhile and was left alone; NULL: nothing */
 	bool leaving;	  /* no signal keeps the way back from being gone */
@@ -33,8 +39,16 @@ void study_host_begin(struct study_host *host);
 int study_host_clean(struct knob_machine *machine, struct err *err);
 
 /*
- * Bring the machine to a configuration; nothing is done when it is in it. -EINTR: stopped by a signal, and everything
- * is as it was before the study; other errors: it could not be set, and what was changed is put back.
+ * Put back what a study or comparison that was killed has left of the running host; what it asked of the next boot
+ * stays. As knob_undo().
+ */
+int study_host_tidy(struct knob_machine *machine, struct err *err);
+
+/*
+ * Bring the machine to a configuration; nothing is done when it is in it. What takes longest goes first: the boot of
+ * the host, then its running settings and the hooks. STUDY_REBOOT and STUDY_NO_BOOT (study_boot.h): everything is put
+ * back, and the machine is not in the configuration. -EINTR: stopped by a signal, and everything is as it was before
+ * the study; other errors: it could not be set, and what was changed is put back.
  */
 int study_host_enter(struct study_host *host, int config, struct err *err);
 
@@ -47,6 +61,9 @@ size_t study_host_asks(struct arena *arena, const struct study_matrix *matrix, s
 /* Of those the ones that take what is between `least` and `most` until they act, both included. */
 size_t study_host_asks_of(struct arena *arena, const struct study_matrix *matrix, size_t config, enum study_cost least,
 			  enum study_cost most, struct knob_ask **ret);
+
+/* This process's environment with more variables, "NAME=VALUE", ended by NULL. In the arena. */
+const char *const *study_environment(struct arena *arena, const char *const *more);
 
 /* A command of a study as bench starts it; with HVTUNE_WORK in its environment when `work` is not NULL. */
 struct bench_command study_command(struct arena *arena, const struct study_command *command, const char *directory,

@@ -212,6 +212,15 @@ static void take_session(struct loading *loading, const struct store_whole *whol
 int study_load(struct arena *arena, struct store *store, const struct study_matrix *matrix, const char *uid,
 	       struct study_seen **ret, size_t *ret_count, const char **ret_meter, struct err *err)
 {
+	int ignored;
+
+	return study_load_boot(arena, store, matrix, uid, "", ret, ret_count, &ignored, ret_meter, err);
+}
+
+int study_load_boot(struct arena *arena, struct store *store, const struct study_matrix *matrix, const char *uid,
+		    const char *boot, struct study_seen **ret, size_t *ret_count, int *ret_boot, const char **ret_meter,
+		    struct err *err)
+{
 	struct loading loading = {.arena = arena, .matrix = matrix};
 	struct store_summary *sessions;
 	size_t count, found = 0;
@@ -242,5 +251,6 @@ int study_load(struct arena *arena, struct store *store, const struct study_matr
 	*ret = loading.seen;
 	*ret_count = loading.count;
 	*ret_meter = loading.meter;
+	*ret_boot = boot_number(&loading, boot);
 	return 0;
 }

@@ -14,6 +14,8 @@
 
 /* When so many runs in a row are void, of whichever configurations, it is the machine or the workload. */
 enum { HOPELESS_VOID = 3 * STUDY_MOST_VOID };
+/* How old at most what others are told may be, but for the run that is made. */
+#define WRITE_EVERY_NS 5000000000
 
 /* Enters a configuration for bench; one for each subject. */
 struct entry {
@@ -34,7 +36,7 @@ struct running {
 	struct study_idler idler;
 	size_t room; /* of outcome->seen */
 	double spent_before_s;
-	int64_t began_ns;
+	int64_t began_ns, written_ns;
 	int boot;
 	bool warm;		       /* a run was made since the last boot or restart */
 	size_t void_row;	       /* void runs in a row, idle windows left out */
@@ -267,6 +269,8 @@ static int look_once(struct running *running, int config, enum study_purpose pur
 	if (seen.valid)
 		study_seen_end(&seen);
 	keep_seen(running, &seen);
+	if (seen.valid && running->setup->boot)
+		study_boot_was_well(running->setup->boot);
 	running->warm = true;
 	return 0;
 }
@@ -278,7 +282,22 @@ static double spent(const struct running *running)
 	return running->spent_before_s + (double)(bench_now_ns() - running->began_ns) / 1e9;
 }
 
-static void tell(const struct running *running, const struct study_step *step)
+/* For those who ask how it stands. That it cannot be written is no reason to stop measuring. */
+static void write_down(struct running *running, const char *config)
+{
+	struct study_state *state = running->setup->state;
+	int64_t now = bench_now_ns();
+
+	if (!state || (text_equal(state->config, config) && now - running->written_ns < WRITE_EVERY_NS))
+		return;
+	state->config = arena_strdup(running->setup->machine->arena, config);
+	state->runs = (unsigned)running->outcome->count;
+	state->spent_s = spent(running);
+	(void)study_state_write(running->setup->machine, state, NULL);
+	running->written_ns = now;
+}
+
+static void tell(struct running *running, const struct study_step *step)
 {
 	const struct study_progress progress = {
 	    .step = step,
@@ -288,6 +307,7 @@ static void tell(const struct running *running, const struct study_step *step)
 
 	if (running->setup->tell)
 		running->setup->tell(running->setup->data, &progress);
+	write_down(running, progress.config);
 }
 
 /* A configuration with nothing but void runs is given up by the decision; what no other can be measured without is not.
@@ -359,6 +379,8 @@ static int perform(struct running *running, const struct study_step *step, struc
 	tell(running, step);
 	if (restarts)
 		running->warm = false;
+	running->host.anew = step->own_boot && running->setup->boot &&
+			     !study_boot_is_fresh(running->outcome->seen, running->outcome->count, running->boot);
 	r = study_host_enter(&running->host, step->config, err);
 	if (r == 0 && step->purpose == STUDY_IDLE)
 		return idle_once(running, step, err);
@@ -370,7 +392,7 @@ static int perform(struct running *running, const struct study_step *step, struc
 			running->void_row =
 			    running->outcome->seen[running->outcome->count - 1].valid ? 0 : running->void_row + 1;
 	}
-	return r < 0 ? r : judge_voids(running, step, why, err);
+	return r ? r : judge_voids(running, step, why, err);
 }
 
 /* Time is left for idle windows: they are what the other runs are chosen by. Half of the budget is for them at most. */
@@ -383,6 +405,17 @@ static bool is_out_of_time(const struct running *running)
 	return budget_s > 0 && spent(running) >= budget_s - MIN_OF(idle_s, budget_s / 2);
 }
 
+/* Does somebody want it to hold, or to end? */
+static bool wished(struct running *running, struct err *err)
+{
+	enum study_wish wish = running->setup->state ? study_wish_read(running->setup->machine) : STUDY_NO_WISH;
+
+	running->outcome->paused = wish == STUDY_WISH_PAUSE;
+	if (wish == STUDY_WISH_ABORT)
+		(void)err_set(err, EINTR, running->study->name, "aborted");
+	return wish != STUDY_NO_WISH;
+}
+
 static int loop(struct running *running, struct err *err)
 {
 	struct study_outcome *outcome = running->outcome;
@@ -393,8 +426,8 @@ static int loop(struct running *running, struct err *err)
 	for (;;) {
 		if (is_out_of_time(running))
 			study_engine_hurry(outcome->engine);
-		int r = study_next(outcome->engine, outcome->seen, outcome->count, running->host.config, running->boot,
-				   &step, err);
+		int r = study_step_next(running->arena, running->setup, outcome, running->host.config, running->boot,
+					&step, err);
 
 		if (r < 0)
 			return r;
@@ -405,13 +438,15 @@ static int loop(struct running *running, struct err *err)
 			outcome->why = "the budget is spent";
 		if (step.what != STUDY_RUN || (outcome->why && !step.cut))
 			return 0;
+		if (wished(running, err))
+			return outcome->paused ? 0 : -EINTR;
 		r = perform(running, &step, err);
-		if (r < 0)
+		if (r)
 			return r;
 	}
 }
 
-static const char *make_uid(struct arena *arena)
+const char *study_uid(struct arena *arena)
 {
 	unsigned char bytes[16] = {0};
 	const char *text = "";
@@ -500,17 +535,22 @@ static int begin(struct running *running, struct err *err)
 					       .power_w = running->study->limits.power_w},
 				    .random_offset = true};
 	const char *meter = study_meter_choose(running->study, setup->meters), *measured = NULL;
+	const char *resume = setup->resume ? setup->resume : setup->uid;
 	int r = 0;
 
-	outcome->uid = setup->resume ? setup->resume : make_uid(running->arena);
+	if (resume && setup->store)
+		r = study_load_boot(running->arena, setup->store, setup->matrix, resume, knob_boot_id(setup->machine),
+				    &outcome->seen, &outcome->count, &running->boot, &measured, err);
+	if (r == -ENOENT && !setup->resume) {
+		resume = NULL;
+		r = 0;
+	}
+	outcome->uid = setup->resume ? setup->resume : setup->uid ? setup->uid : study_uid(running->arena);
 	bench.session.kind = "study";
 	bench.session.name = running->study->name;
-	bench.session.uid = setup->resume ? NULL : outcome->uid;
-	bench.session.study = setup->resume;
+	bench.session.uid = resume ? NULL : outcome->uid;
+	bench.session.study = resume;
 	bench.session.method = method_json(running);
-	if (setup->resume && setup->store)
-		r = study_load(running->arena, setup->store, setup->matrix, setup->resume, &outcome->seen,
-			       &outcome->count, &measured, err);
 	if (r == 0)
 		r = check_meters(running, meter, measured, err);
 	meter = measured ? measured : meter;
@@ -519,10 +559,10 @@ static int begin(struct running *running, struct err *err)
 	if (meter)
 		bench.safety.boundary = study_meter_boundary(meter);
 	running->room = outcome->count;
-	for (size_t i = 0; i < outcome->count; i++) {
+	for (size_t i = 0; i < outcome->count; i++)
 		running->spent_before_s += outcome->seen[i].minutes * 60;
-		running->boot = MAX_OF(running->boot, outcome->seen[i].boot + 1);
-	}
+	if (setup->state)
+		running->spent_before_s = MAX_OF(running->spent_before_s, setup->state->spent_s);
 	if (r == 0)
 		r = bench_open(&bench, &running->bench, err);
 	if (r < 0)
@@ -533,6 +573,7 @@ static int begin(struct running *running, struct err *err)
 					    .machine = setup->machine,
 					    .matrix = setup->matrix,
 					    .bench = running->bench,
+					    .boot = setup->boot,
 					    .settle_ms = setup->settle_ms};
 	study_host_begin(&running->host);
 	running->work = arena_printf(running->arena, "/var/tmp/hvtune-study-%.12s", outcome->uid);
@@ -547,10 +588,22 @@ static int finish(struct running *running, int r, struct err *err)
 	int left = study_host_leave(&running->host, &fault);
 
 	outcome->switches = running->host.switches;
+	if (running->setup->state)
+		running->setup->state->spent_s = spent(running);
 	outcome->spent_s = (double)(bench_now_ns() - running->began_ns) / 1e9;
 	study_work_clear(running->work);
-	if (r == -EINTR) {
+	if (r == STUDY_REBOOT || outcome->paused) {
+		outcome->reboots = r == STUDY_REBOOT;
 		outcome->state = "stopped";
+		outcome->why = outcome->reboots ? "the host boots, and it goes on after that" : "paused";
+		r = 0;
+	} else if (r == STUDY_NO_BOOT) {
+		outcome->state = "done";
+		outcome->why = "the boots that it may have are used up";
+		r = 0;
+	} else if (r == -EINTR) {
+		outcome->state = "stopped";
+		outcome->over = running->bench->signals.over;
 		outcome->why = running->bench->signals.over ? arena_strdup(running->arena, running->bench->signals.over)
 							    : "stopped by the user";
 		r = 0;

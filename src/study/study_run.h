@@ -30,6 +30,9 @@ struct study_setup {
 	struct store_session session; /* kind is set here; `command` and `host` are the caller's */
 	const char *text;	      /* of the study file, kept with the results */
 	const char *resume;	      /* uid of the study to go on with; NULL: a new one */
+	const char *uid;	      /* of a study that may be new or not; NULL: see resume */
+	struct study_boot *boot;      /* it boots the host; NULL: never */
+	struct study_state *state;    /* is kept up to date on disk, and wishes are heard; NULL: nobody asks */
 	unsigned settle_ms;
 	double load_limit; /* see bench_limits */
 	void (*tell)(void *data, const struct study_progress *progress);
@@ -55,6 +58,9 @@ struct study_outcome {
 	bool restored;	    /* everything is as it was before */
 	const char *left;   /* but for what somebody else has set meanwhile; NULL: nothing */
 	const char *energy; /* why no energy is measured, or NULL */
+	bool reboots;	    /* it goes on after the boot that is asked for */
+	bool over;	    /* a limit of heat or power was exceeded */
+	bool paused;	    /* somebody wished it to hold */
 };
 
 void study_outcome_clear(struct study_outcome *outcome);
@@ -66,11 +72,19 @@ void study_outcome_clear(struct study_outcome *outcome);
  */
 int study_run(const struct study_setup *setup, struct study_outcome *ret, struct err *err);
 
+/* A new uid, in the arena. */
+const char *study_uid(struct arena *arena);
+
 /*
  * The runs of the study with that uid, of all its sessions. *ret_meter: what it was measured by (see study_meter.h);
  * NULL: no energy was. In the arena. -ENOENT.
  */
 int study_load(struct arena *arena, struct store *store, const struct study_matrix *matrix, const char *uid,
 	       struct study_seen **ret, size_t *ret_count, const char **ret_meter, struct err *err);
+
+/* The same, and which number among the boots (struct study_seen) the one with that id has. */
+int study_load_boot(struct arena *arena, struct store *store, const struct study_matrix *matrix, const char *uid,
+		    const char *boot, struct study_seen **ret, size_t *ret_count, int *ret_boot, const char **ret_meter,
+		    struct err *err);
 
 #endif

@@ -8,6 +8,13 @@
 
 extern const char *const study_purposes[]; /* by enum study_purpose */
 
+/*
+ * As study_next(), but a step that was begun in another boot or process is done first. `config` (-1: none) and `boot`
+ * are how the machine is now; the step is kept in setup->state.
+ */
+int study_step_next(struct arena *arena, const struct study_setup *setup, const struct study_outcome *outcome,
+		    int config, int boot, struct study_step *ret, struct err *err);
+
 /* The name of the configuration in the store that is a workload in a configuration of the study. */
 const char *study_subject_name(struct arena *arena, const struct study_matrix *matrix, size_t config, size_t workload);
 

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns studies that boot the host, as commands: their beginning, what their unit runs, and what is asked and wished of
+ * them from any shell. */
+#ifndef HVTUNE_STUDY_CLI_BOOT_H
+#define HVTUNE_STUDY_CLI_BOOT_H
+
+#include "measure.h"
+#include "study_boot.h"
+#include "study_cli.h"
+
+/* Write the study down, install its unit and start it. An exit code. */
+int study_cli_begin(const struct cli *cli, struct measure *measure, const struct study_cli_job *job,
+		    const struct study_matrix *matrix, double load_limit);
+
+/* What will happen to the machine, for the terminal that will lose it. */
+void study_cli_foretell(const struct cli *cli, struct arena *arena, const struct study_matrix *matrix);
+
+/* Words of `hvtune study`. */
+int study_cli_go_on(struct cli *cli); /* what the unit runs */
+int study_cli_status(struct cli *cli);
+int study_cli_pause(struct cli *cli);
+int study_cli_abort(struct cli *cli);
+
+/* Go on with the study of this machine in this process, until it boots, holds or ends. An exit code. */
+int study_cli_carry_on(struct cli *cli);
+
+/* Go on with the study that waits, in its unit. False: there is none, and nothing was said; else *ret_code. */
+bool study_cli_wake(struct cli *cli, int *ret_code);
+
+#endif

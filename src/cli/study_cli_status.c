@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns what is asked and wished from any shell of a study that runs. */
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "change.h"
+#include "knob_journal.h"
+#include "report.h"
+#include "study_cli_boot.h"
+#include "study_unit.h"
+#include "text.h"
+
+struct standing {
+	const struct study_state *state;
+	struct study *study;
+	const char *word; /* "running", "booting", "paused", "waiting", "ending" */
+	enum study_wish wish;
+	double left_s; /* of the budget; negative: it has none */
+};
+
+/* Opens the machine and reads the state; 0, or an exit code after a line. */
+static int open_state(struct cli *cli, struct knob_machine *machine, struct study_state *state)
+{
+	struct err err = {0};
+	int r;
+
+	if (cli->argument_count != 1)
+		return cli_usage(cli, "study %s takes no argument: it is about the study that runs here",
+				 cli->arguments[0]);
+	r = change_open(cli, machine);
+	if (r)
+		return r;
+	r = study_state_read(machine, state, &err);
+	if (r == -ENOENT) {
+		if (cli_given(cli, OPTION_JSON)) {
+			json_t *json = report_json_start("study status", NULL);
+
+			json_object_set_new(json, "state", report_json_text("none"));
+			(void)report_json_print(stdout, json);
+		} else {
+			(void)cli_fail(&err);
+		}
+		return EXIT_FINDINGS;
+	}
+	return r < 0 ? cli_fail(&err) : 0;
+}
+
+/* ---- status ---- */
+
+static const char *word_of(struct knob_machine *machine, const struct study_state *state)
+{
+	bool alive = study_state_is_alive(machine, state);
+
+	if (state->end)
+		return "ending";
+	if (text_equal(state->asked.boot, knob_boot_id(machine)))
+		return "booting";
+	if (alive)
+		return "running";
+	return state->paused ? "paused" : "waiting";
+}
+
+static void find_standing(struct knob_machine *machine, const struct study_state *state, struct standing *ret)
+{
+	struct study_mistakes mistakes = {0};
+
+	*ret = (struct standing){
+	    .state = state, .word = word_of(machine, state), .wish = study_wish_read(machine), .left_s = -1};
+	if (study_read(machine->arena, state->file, state->text, strlen(state->text), &ret->study, &mistakes) == 0 &&
+	    ret->study->budget_s > 0)
+		ret->left_s = MAX_OF(ret->study->budget_s - state->spent_s, 0.);
+}
+
+static json_t *boots_json(const json_t *list)
+{
+	json_t *copy = json_deep_copy(list);
+
+	return copy ? copy : json_array();
+}
+
+static void print_json(const struct standing *standing)
+{
+	static const char *const wishes[] = {
+	    [STUDY_NO_WISH] = NULL, [STUDY_WISH_PAUSE] = "pause", [STUDY_WISH_ABORT] = "abort"};
+	const struct study_state *state = standing->state;
+	json_t *json = report_json_start("study status", NULL);
+
+	json_object_set_new(json, "study", report_json_text(state->name));
+	json_object_set_new(json, "uid", report_json_text(state->uid));
+	json_object_set_new(json, "state", report_json_text(standing->word));
+	json_object_set_new(json, "wish", report_json_text(wishes[standing->wish]));
+	json_object_set_new(json, "configuration", report_json_text(state->config));
+	json_object_set_new(json, "runs", json_integer(state->runs));
+	json_object_set_new(json, "boots", json_integer(state->boots));
+	json_object_set_new(json, "boots_most", json_integer(state->boots_most));
+	json_object_set_new(json, "boot_s",
+			    state->boots_timed ? json_real(state->boots_s / state->boots_timed) : json_null());
+	json_object_set_new(json, "spent_s", json_real(state->spent_s));
+	json_object_set_new(json, "left_s", standing->left_s >= 0 ? json_real(standing->left_s) : json_null());
+	json_object_set_new(json, "failed_boots", boots_json(state->failures));
+	json_object_set_new(json, "not_measurable", boots_json(state->out));
+	json_object_set_new(json, "end", report_json_text(state->end));
+	json_object_set_new(json, "why", report_json_text(state->why));
+	(void)report_json_print(stdout, json);
+}
+
+static void print_levels(const struct cli *cli, struct arena *arena, const char *head, const json_t *list)
+{
+	json_t *item;
+	size_t index;
+
+	json_array_foreach (list, index, item)
+		term_flow(&cli->out, 0, true,
+			  arena_printf(arena, "%s %s: %s.", head,
+				       study_levels_text(arena, json_object_get(item, "levels")),
+				       json_string_value(json_object_get(item, "why"))));
+}
+
+static void print_text(const struct cli *cli, struct arena *arena, const struct standing *standing)
+{
+	static const struct {
+		const char *word, *text;
+	} words[] = {{"running", "runs"},
+		     {"booting", "waits for the host to boot"},
+		     {"paused", "is paused: hvtune study resume goes on with it"},
+		     {"waiting", "waits: it was stopped or killed, and goes on with the next boot, or hvtune study "
+				 "resume"},
+		     {"ending", "has ended, and the host is put back to what it was"}};
+	const struct study_state *state = standing->state;
+	const char *text = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (text_equal(words[i].word, standing->word))
+			text = words[i].text;
+	term_flow(&cli->out, 0, true,
+		  arena_printf(arena, "Study %s %s%s.", state->name, text,
+			       standing->wish == STUDY_WISH_PAUSE && !state->paused ? "; it holds after this run"
+			       : standing->wish == STUDY_WISH_ABORT		    ? "; it is being aborted"
+										    : ""));
+	if (state->config)
+		term_flow(&cli->out, 0, true, arena_printf(arena, "Now: %s.", state->config));
+	text = arena_printf(arena, "%u runs, %u of at most %u boots, %.0f min", state->runs, state->boots,
+			    state->boots_most, state->spent_s / 60);
+	if (state->boots_timed)
+		text =
+		    arena_printf(arena, "%s (a boot takes %.1f min)", text, state->boots_s / state->boots_timed / 60);
+	if (standing->left_s >= 0)
+		text = arena_printf(arena, "%s; at most %.0f min left", text, standing->left_s / 60);
+	term_flow(&cli->out, 0, true, arena_printf(arena, "%s.", text));
+	print_levels(cli, arena, "A boot failed,", state->failures);
+	print_levels(cli, arena, "Not measurable:", state->out);
+}
+
+int study_cli_status(struct cli *cli)
+{
+	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
+	CLEANUP(study_state_clear) struct study_state state = {0};
+	struct standing standing;
+	int r = open_state(cli, &machine, &state);
+
+	if (r)
+		return r;
+	find_standing(&machine, &state, &standing);
+	if (cli_given(cli, OPTION_JSON))
+		print_json(&standing);
+	else
+		print_text(cli, machine.arena, &standing);
+	return EXIT_FINE;
+}
+
+/* ---- wishes ---- */
+
+/* Opens the machine and writes the wish. 0, or an exit code. */
+static int wish_for(struct cli *cli, struct knob_machine *machine, struct study_state *state, enum study_wish wish)
+{
+	struct err err = {0};
+	int r = open_state(cli, machine, state);
+
+	if (r == 0)
+		r = change_needs_root(cli, machine);
+	if (r)
+		return r;
+	return study_wish_write(machine, wish, &err) < 0 ? cli_fail(&err) : 0;
+}
+
+int study_cli_pause(struct cli *cli)
+{
+	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
+	CLEANUP(study_state_clear) struct study_state state = {0};
+	int r = wish_for(cli, &machine, &state, STUDY_WISH_PAUSE);
+
+	if (r)
+		return r;
+	term_flow(&cli->out, 0, true,
+		  arena_printf(machine.arena, "Study %s %s. hvtune study resume goes on with it.", state.name,
+			       study_state_is_alive(&machine, &state)
+				   ? "holds after the run that is being made, with the settings put back"
+				   : "is paused"));
+	return EXIT_FINE;
+}
+
+int study_cli_abort(struct cli *cli)
+{
+	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
+	CLEANUP(study_state_clear) struct study_state state = {0};
+	int r = wish_for(cli, &machine, &state, STUDY_WISH_ABORT);
+
+	if (r)
+		return r;
+	if (study_state_is_alive(&machine, &state)) {
+		/* It puts everything back itself, and boots the host into its default where that takes a boot. */
+		(void)kill(state.pid, SIGTERM);
+		term_flow(&cli->out, 0, true,
+			  arena_printf(machine.arena,
+				       "Study %s ends: everything is put back%s. hvtune study status tells when that "
+				       "is done.",
+				       state.name, state.boots ? ", by a boot of the host where it takes one" : ""));
+		return EXIT_FINE;
+	}
+	if (!sys_writer_is_live(machine.writer))
+		return EXIT_FINE;
+	return study_cli_carry_on(cli);
+}
+
+bool study_cli_wake(struct cli *cli, int *ret_code)
+{
+	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
+	CLEANUP(study_state_clear) struct study_state state = {0};
+	struct err err = {0};
+
+	if (cli->argument_count != 1 || change_open(cli, &machine) != 0 ||
+	    study_state_read(&machine, &state, &err) == -ENOENT)
+		return false;
+	*ret_code = change_needs_root(cli, &machine);
+	if (*ret_code)
+		return true;
+	state.paused = false;
+	int r = state.uid ? 0 : -EBADMSG;
+
+	if (r == 0)
+		r = study_wish_write(&machine, STUDY_NO_WISH, &err);
+	/* The one that runs writes its own state, and knows of no pause before it holds. */
+	if (r == 0 && !study_state_is_alive(&machine, &state)) {
+		r = study_state_write(&machine, &state, &err);
+		if (r == 0)
+			r = study_unit_start(&machine, &err);
+	}
+	*ret_code = r < 0 ? cli_fail(&err) : EXIT_FINE;
+	if (r == 0)
+		term_flow(&cli->out, 0, true,
+			  arena_printf(machine.arena, "Study %s goes on: hvtune study status tells how it stands.",
+				       state.name));
+	return true;
+}

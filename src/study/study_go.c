@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/* Owns the life of a study over boots of the host. */
+#include "study_go.h"
+
+#include <errno.h>
+#include <time.h>
+
+#include "study_boot_internal.h"
+#include "study_unit.h"
+#include "text.h"
+
+enum { NOTIFY_S = 60 };
+
+/* ---- telling somebody ---- */
+
+void study_notify(struct study_boot *boot, const char *event, const char *text)
+{
+	const struct study *study = boot->study;
+	struct arena *arena = boot->arena;
+	const char *const more[] = {arena_printf(arena, "HVTUNE_STUDY=%s", study->name),
+				    arena_printf(arena, "HVTUNE_EVENT=%s", event),
+				    arena_printf(arena, "HVTUNE_TEXT=%s", text), NULL};
+	CLEANUP(bench_outcome_clear) struct bench_outcome outcome = {0};
+	struct bench_command command;
+
+	if (boot->notify)
+		boot->notify(boot->data, event, text);
+	if (!study->notify.line)
+		return;
+	command = study_command(arena, &study->notify, boot->state->directory, NULL, NOTIFY_S);
+	command.environment = study_environment(arena, more);
+	(void)bench_spawn(&command, NULL, &outcome, NULL);
+}
+
+/* ---- the beginning ---- */
+
+static json_t *names_json(const char *const *names, size_t count)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < count; i++)
+		(void)json_array_append_new(list, json_string(names[i]));
+	return list;
+}
+
+static int look_at_units(struct study_boot *boot, struct err *err)
+{
+	const char **names = NULL;
+	size_t count = 0;
+	int r = boot_failed_units(boot->machine, &names, &count, err);
+
+	if (r == 0)
+		boot->state->units = names_json(names, count);
+	return r;
+}
+
+int study_go_begin(struct study_boot *boot, struct err *err)
+{
+	struct study_state *state = boot->state, other = {0};
+	const char *kernel = NULL;
+	struct err fault = {0};
+	int r = study_state_read(boot->machine, &other, &fault);
+
+	if (r != -ENOENT) {
+		(void)err_set(err, EBUSY, r == 0 ? other.name : KNOB_STUDY,
+			      r == 0 ? "this study runs, or waits to be gone on with" : "%s", fault.what);
+		study_state_clear(&other);
+		return err_hint(err, "hvtune study status tells how it stands, hvtune study abort ends it");
+	}
+	r = look_at_units(boot, err);
+	if (r < 0)
+		return r;
+	if (sys_writer_read(boot->machine->writer, boot->arena, "/proc/sys/kernel/osrelease", &kernel, NULL, NULL) == 0)
+		state->kernel = text_trim(boot->arena, kernel);
+	state->suited = study_suited_json(boot->study);
+	state->out = json_array();
+	state->failures = json_array();
+	state->began_s = (int64_t)time(NULL);
+	state->boots_most = boot->study->limits.boots ? boot->study->limits.boots : study_usual_boots(&boot->matrix);
+	state->boot = knob_boot_id(boot->machine);
+	state->asked.levels = study_boot_levels(&boot->matrix, boot->matrix.baseline);
+	state->clean = true;
+	r = study_wish_write(boot->machine, STUDY_NO_WISH, err);
+	if (r == 0)
+		r = study_state_write(boot->machine, state, err);
+	if (r < 0)
+		return r;
+	r = study_unit_install(boot->machine, err);
+	if (r < 0) {
+		(void)study_unit_remove(boot->machine, &fault);
+		(void)study_state_remove(boot->machine, &fault);
+	}
+	return r;
+}
+
+/* ---- the end ---- */
+
+static void end_as(struct study_boot *boot, const char *end, const char *why)
+{
+	if (boot->state->end)
+		return;
+	boot->state->end = end;
+	boot->state->why = why ? arena_strdup(boot->machine->arena, why) : NULL;
+}
+
+static const char *last_words(struct study_boot *boot)
+{
+	const struct study_state *state = boot->state;
+	const char *text =
+	    arena_printf(boot->arena, "study %s has ended (%s%s%s): %u runs, %u boots", boot->study->name, state->end,
+			 state->why ? ": " : "", state->why ? state->why : "", state->runs, state->boots);
+	json_t *out;
+	size_t index;
+
+	json_array_foreach (state->out, index, out)
+		text = arena_printf(boot->arena, "%s; not measurable: %s (%s)", text,
+				    study_levels_text(boot->arena, json_object_get(out, "levels")),
+				    json_string_value(json_object_get(out, "why")));
+	return text;
+}
+
+/* Nothing of it is left but what it has measured. */
+static int finish(struct study_boot *boot, enum study_move *ret, struct err *err)
+{
+	int r = study_boot_leave(boot, err);
+
+	if (r == STUDY_REBOOT) {
+		*ret = STUDY_BOOTS;
+		return 0;
+	}
+	if (r == 0)
+		r = study_unit_remove(boot->machine, err);
+	if (r < 0)
+		return r;
+	study_notify(boot, "end", last_words(boot));
+	*ret = STUDY_OVER;
+	return study_state_remove(boot->machine, err);
+}
+
+/* ---- going on ---- */
+
+static int hold(struct study_boot *boot, bool is_new, enum study_move *ret, struct err *err)
+{
+	boot->state->paused = true;
+	boot->state->clean = true;
+	*ret = STUDY_HOLDS;
+	if (is_new)
+		study_notify(boot, "paused", arena_printf(boot->arena, "study %s is paused", boot->study->name));
+	return study_state_write(boot->machine, boot->state, err);
+}
+
+/* What the runs of this boot have come to. *ret_goes: it is decided what to do. */
+static int after_runs(struct study_boot *boot, const struct study_outcome *outcome, int result, const struct err *why,
+		      bool *ret_decided, enum study_move *ret, struct err *err)
+{
+	struct study_state *state = boot->state;
+	enum study_wish wish = study_wish_read(boot->machine);
+
+	state->runs = (unsigned)outcome->count;
+	*ret_decided = true;
+	if (result < 0) {
+		end_as(boot, "failed", arena_printf(boot->arena, "%s: %s", why->where, why->what));
+	} else if (outcome->reboots) {
+		*ret = STUDY_BOOTS;
+		return 0;
+	} else if (outcome->paused || (text_equal(outcome->state, "stopped") && wish == STUDY_WISH_PAUSE)) {
+		return hold(boot, true, ret, err);
+	} else if (text_equal(outcome->state, "stopped") && wish != STUDY_WISH_ABORT && !outcome->over) {
+		state->clean = true;
+		*ret = STUDY_LEFT;
+		return study_state_write(boot->machine, state, err);
+	} else {
+		end_as(boot, outcome->state, wish == STUDY_WISH_ABORT ? "aborted" : outcome->why);
+	}
+	*ret_decided = false;
+	state->clean = true;
+	return study_state_write(boot->machine, state, err);
+}
+
+/* As study_boot_arrive(); a signal makes it -EINTR, and then the next boot is judged as nobody's. */
+static int arrive(struct study_boot *boot, struct err *err)
+{
+	struct study_state *state = boot->state;
+	struct bench_signals signals;
+
+	bench_signals_hold(&signals);
+	boot->signals = &signals;
+	int r = study_boot_arrive(boot, err);
+
+	boot->signals = NULL;
+	bench_signals_release(&signals);
+	if (r != -EINTR)
+		return r;
+	state->asked.boot = NULL;
+	state->boot = "";
+	state->clean = true;
+	int written = study_state_write(boot->machine, state, err);
+
+	return written < 0 ? written : r;
+}
+
+int study_go_on(struct study_boot *boot, const struct study_setup *setup, struct study_outcome *outcome,
+		enum study_move *ret, struct err *err)
+{
+	struct study_state *state = boot->state;
+	enum study_wish wish = study_wish_read(boot->machine);
+	bool decided = false;
+	struct err fault = {0};
+	int r = study_host_tidy(boot->machine, err), arrived;
+
+	if (r < 0)
+		return r;
+	if (wish == STUDY_WISH_ABORT)
+		end_as(boot, "stopped", "aborted");
+	arrived = arrive(boot, err);
+	if (arrived == -EINTR && !state->end) {
+		*ret = STUDY_LEFT;
+		return 0;
+	}
+	if (arrived < 0 && arrived != -EINTR)
+		return arrived;
+	study_state_take(boot->machine, state);
+	r = study_state_write(boot->machine, state, err);
+	if (r == 0 && !state->end && (state->paused || wish == STUDY_WISH_PAUSE))
+		return hold(boot, !state->paused, ret, err);
+	if (r == 0 && !state->end && arrived == STUDY_REBOOT) {
+		*ret = STUDY_BOOTS;
+		state->clean = true;
+		return study_state_write(boot->machine, state, err);
+	}
+	if (r == 0 && !state->end) {
+		int result = study_run(setup, outcome, &fault);
+
+		r = after_runs(boot, outcome, result, &fault, &decided, ret, err);
+	}
+	return r < 0 || decided ? r : finish(boot, ret, err);
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns what is on disk of a study that runs: /var/lib/hvtune/study, one JSON object, replaced as a whole and synced.
+ * It holds all that a boot, a power cut or a kill would make it forget and that the store does not have: how it was
+ * begun, which boot was asked for, what boots have failed. What others wish of it stands in a file of its own, so that
+ * nobody writes over anybody.
+ */
+#ifndef HVTUNE_STUDY_STATE_H
+#define HVTUNE_STUDY_STATE_H
+
+#include <jansson.h>
+
+#include "knob.h"
+#include "study_next.h"
+
+/* A boot that was asked for and has not come up, or not been looked at. */
+struct study_asked {
+	const char *boot;  /* boot id under which it was asked; NULL: none is */
+	const char *trial; /* hvtune.trial= of its line; "": an ordinary boot of the default entry */
+	json_t *levels;	   /* of the factors that a boot sets, {"driver": "guided"}; stays when it has come up */
+	int64_t at_s;	   /* seconds since 1970 */
+};
+
+/* What is measured, as study_next() decided it. */
+struct study_asked_step {
+	const char *config; /* by name; NULL: nothing was decided yet */
+	const char *incumbent, *words;
+	enum study_purpose purpose;
+	unsigned runs;
+	bool own_boot;
+	size_t seen; /* runs that had been made then, warm-up runs and void ones too */
+};
+
+struct study_state {
+	/* How it was begun; never changed. */
+	const char *uid, *name;
+	const char *file, *text; /* the study file: its name for messages, and what stands in it */
+	const char *meters;	 /* the file of --meters; NULL: the usual one */
+	const char *store;	 /* as --store was given; NULL: the usual place */
+	const char *command;	 /* JSON, as it is kept with the results */
+	const char *directory;	 /* in which hvtune was started */
+	json_t *environment;	 /* {"PATH": ...}: what workloads are given of it after a boot too */
+	double load_limit;	 /* see bench_limits */
+	const char *kernel;	 /* the release that ran */
+	json_t *suited;		 /* what the file is on this machine, see study_suited_json() */
+	json_t *units;		 /* names of the units that had failed already */
+	int64_t began_s;	 /* seconds since 1970 */
+	unsigned boots_most;	 /* of the host, in all; 0: it boots never */
+	/* How it stands. */
+	double spent_s;	      /* at work, boots too; without the present process */
+	unsigned boots;	      /* asked for so far */
+	unsigned boots_timed; /* of those the ones of which it is known how long they took... */
+	double boots_s;	      /* ...and that in all, until work could go on */
+	const char *boot;     /* id of the boot that was looked at and found good; "": none yet */
+	struct study_asked asked;
+	struct study_asked_step step;
+	json_t *out; /* [{"levels": {...}, "why": "..."}]: what cannot be measured */
+	/*
+	 * [{"levels": {...}, "why": "...", "at": seconds, "lost": bool, "over": bool}]: every boot that was not what
+	 * was asked, and every one that had come up well and went down before a run was whole ("lost"). What went well
+	 * since with the same levels makes it "over".
+	 */
+	json_t *failures;
+	bool paused;
+	bool clean;	 /* the last process ended by itself or by a signal, and put everything back */
+	const char *end; /* how it ends, once that is known: "done", "stopped", "failed"; NULL: it goes on */
+	const char *why; /* of that; NULL: nothing to say */
+	/* For those who ask. */
+	int pid;	    /* of the process that runs it; 0: none */
+	uint64_t pid_start; /* its start, in ticks after the boot: a number may be given again */
+	const char *config; /* that is measured; NULL: none */
+	unsigned runs;
+};
+
+/* Texts in the machine's arena. -ENOENT: no study runs; -EBADMSG: the file is none of hvtune's. */
+int study_state_read(struct knob_machine *machine, struct study_state *ret, struct err *err);
+void study_state_clear(struct study_state *state); /* its JSON; for CLEANUP() */
+
+/* 0 once it is on disk. */
+int study_state_write(struct knob_machine *machine, const struct study_state *state, struct err *err);
+
+/* The study is over: its state and what was wished of it go. */
+int study_state_remove(struct knob_machine *machine, struct err *err);
+
+/* Is the process there that runs it? */
+bool study_state_is_alive(struct knob_machine *machine, const struct study_state *state);
+
+/* Make this process the one that runs it; written with the next study_state_write(). */
+void study_state_take(struct knob_machine *machine, struct study_state *state);
+
+/* ---- wishes ---- */
+
+enum study_wish { STUDY_NO_WISH, STUDY_WISH_PAUSE, STUDY_WISH_ABORT };
+
+/* hvtune.study=abort on the kernel's line is STUDY_WISH_ABORT too. */
+enum study_wish study_wish_read(struct knob_machine *machine);
+
+/* STUDY_NO_WISH takes a wish back. */
+int study_wish_write(struct knob_machine *machine, enum study_wish wish, struct err *err);
+
+/* ---- levels by name ---- */
+
+/* What study_suit() made of the file: its factors with their levels, "never" and the baseline. */
+json_t *study_suited_json(const struct study *study);
+
+/* Make the study that the file is read as such again, on any boot. -EBADMSG: the names are not those of the file. */
+int study_suit_again(struct arena *arena, struct study *study, const json_t *suited, struct err *err);
+
+/* Levels never meet again: what {"driver": "guided", ...} names. -EBADMSG likewise. */
+int study_forbid_levels(struct arena *arena, struct study *study, const json_t *levels, struct err *err);
+
+/* "driver=guided iommu=pt", in the arena. */
+const char *study_levels_text(struct arena *arena, const json_t *levels);
+
+#endif

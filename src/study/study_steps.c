@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns the step that a study does next when it may have been decided in another process: the same observations give the
+ * same decision, wherever the machine has come up meanwhile.
+ */
+#include "study_run_internal.h"
+#include "text.h"
+
+struct stepping {
+	struct arena *arena;
+	const struct study_setup *setup;
+	const struct study_outcome *outcome;
+};
+
+static int config_named(const struct stepping *stepping, const char *name)
+{
+	const struct study_matrix *matrix = stepping->setup->matrix;
+
+	for (size_t i = 0; name && i < matrix->count; i++)
+		if (text_equal(study_config_name(stepping->arena, matrix, i), name))
+			return (int)i;
+	return -1;
+}
+
+/* The step that a boot was asked for, or that a kill has cut short, as long as nothing was seen since. */
+static bool begun_step(const struct stepping *stepping, struct study_step *ret)
+{
+	const struct study_state *state = stepping->setup->state;
+	int config = state && state->step.config && state->step.seen == stepping->outcome->count
+			 ? config_named(stepping, state->step.config)
+			 : -1;
+
+	if (config < 0)
+		return false;
+	*ret = (struct study_step){.what = STUDY_RUN,
+				   .purpose = state->step.purpose,
+				   .config = config,
+				   .runs = (int)state->step.runs,
+				   .own_boot = state->step.own_boot,
+				   .incumbent = config_named(stepping, state->step.incumbent),
+				   .words = arena_strdup(stepping->arena, state->step.words)};
+	return true;
+}
+
+static void keep_step(const struct stepping *stepping, const struct study_step *step)
+{
+	struct arena *arena = stepping->setup->machine->arena;
+	const struct study_matrix *matrix = stepping->setup->matrix;
+
+	if (stepping->setup->state)
+		stepping->setup->state->step = (struct study_asked_step){
+		    .config = study_config_name(arena, matrix, (size_t)step->config),
+		    .incumbent = step->incumbent < 0 ? NULL : study_config_name(arena, matrix, (size_t)step->incumbent),
+		    .words = arena_strdup(arena, step->words),
+		    .purpose = step->purpose,
+		    .runs = (unsigned)step->runs,
+		    .own_boot = step->own_boot,
+		    .seen = stepping->outcome->count};
+}
+
+/* How the machine is now: in no configuration, but booted for one it may be. */
+static int config_now(const struct stepping *stepping, int config)
+{
+	struct study_boot *boot = stepping->setup->boot;
+	int last = boot && config < 0 ? config_named(stepping, stepping->setup->state->config) : -1;
+
+	return last >= 0 && study_boot_is_here(boot, (size_t)last, NULL) > 0 ? last : config;
+}
+
+int study_step_next(struct arena *arena, const struct study_setup *setup, const struct study_outcome *outcome,
+		    int config, int boot, struct study_step *ret, struct err *err)
+{
+	const struct stepping stepping = {arena, setup, outcome};
+	int r = begun_step(&stepping, ret) ? 0
+					   : study_next(outcome->engine, outcome->seen, outcome->count,
+							config_now(&stepping, config), boot, ret, err);
+
+	if (r == 0 && ret->what == STUDY_RUN && !ret->cut)
+		keep_step(&stepping, ret);
+	return r;
+}

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-3.0-or-later */
+/*
+ * Owns the tests of studies that boot the host: a machine of files whose loader takes a trial's entry once, as GRUB
+ * does. Each boot is a process of its own, which may be killed anywhere; what is measured is the line that runs.
+ */
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "unit.h"
+
+#include "knob_boot_state.h"
+#include "study_go.h"
+#include "study_unit.h"
+#include "text.h"
+
+enum { MOST_BOOTS = 40, KILLED = 99, FAULT = 98 };
+
+struct sim {
+	struct arena *arena;
+	char *root;
+	const char *standard; /* the line of the default entry */
+	const char *taken;    /* the trial that was booted last: its entry is taken once */
+	const char *broken;   /* a word with which no kernel comes up; NULL: all do */
+	const char *panics;   /* a word with which the host goes down under load; NULL: none */
+	int boots, fallbacks;
+	int calls;	   /* of the writer until it is killed; 0: never */
+	const char *study; /* the text of its file */
+};
+
+/* ---- the machine ---- */
+
+static void put(const struct sim *sim, const char *path, const char *text)
+{
+	const char *at = arena_printf(sim->arena, "%s%s", sim->root, path);
+	CLEANUP(base_fclose) FILE *out = fopen(at, "we");
+
+	assert_true(out && fputs(text, out) >= 0);
+}
+
+static const char *get(const struct sim *sim, const char *path)
+{
+	const char *at = arena_printf(sim->arena, "%s%s", sim->root, path);
+	CLEANUP(base_fclose) FILE *in = fopen(at, "re");
+	char *text = arena_alloc(sim->arena, 65536);
+
+	if (!in)
+		return NULL;
+	text[fread(text, 1, 65535, in)] = '\0';
+	return text;
+}
+
+static void come_up(struct sim *sim, const char *line)
+{
+	sim->boots++;
+	put(sim, "/proc/cmdline", arena_printf(sim->arena, "%s\n", line));
+	put(sim, "/proc/sys/kernel/random/boot_id",
+	    arena_printf(sim->arena, "%08d-0000-0000-0000-000000000000\n", sim->boots));
+}
+
+/* What GRUB does: the entry that custom.cfg holds is taken once, and a kernel that cannot go on leads to the default.
+ */
+static void boot(struct sim *sim)
+{
+	const char *custom = get(sim, "/boot/grub/custom.cfg"), *entry = custom ? strstr(custom, "\tlinux") : NULL;
+	const char *word = entry ? strstr(entry, "hvtune.trial=") : NULL;
+
+	if (word) {
+		const char *line = strchr(strchr(entry, '/'), ' ') + 1;
+		const char *id = arena_strndup(sim->arena, word + 13, strcspn(word + 13, " \n"));
+
+		line = arena_strndup(sim->arena, line, strcspn(line, "\n"));
+		if (!text_equal(id, sim->taken)) {
+			sim->taken = id;
+			if (!sim->broken || !strstr(line, sim->broken)) {
+				come_up(sim, line);
+				return;
+			}
+			sim->fallbacks++;
+		}
+	}
+	come_up(sim, sim->standard);
+}
+
+static struct sim start(const char *study)
+{
+	struct sim sim = {.arena = arena_new(), .study = study};
+	const char *top = getenv("HVTUNE_TOP");
+
+	sim.root = arena_strdup(sim.arena, "/tmp/hvtune-study-boot-XXXXXX");
+	assert_non_null(mkdtemp(sim.root));
+	assert_int_equal(system(arena_printf(sim.arena,
+					     "cp -r '%s/tests/knob/boot/debian/root/.' '%s' && mkdir -p "
+					     "'%s/proc/sys/kernel/random' '%s/etc/systemd/system' '%s/var/lib/hvtune'",
+					     top ? top : ".", sim.root, sim.root, sim.root, sim.root)),
+			 0);
+	put(&sim, "/proc/sys/kernel/osrelease", "6.1.0-25-amd64\n");
+	sim.standard = get(&sim, "/proc/cmdline");
+	sim.standard = arena_strndup(sim.arena, sim.standard, strcspn(sim.standard, "\n"));
+	come_up(&sim, sim.standard);
+	return sim;
+}
+
+static void stop(struct sim *sim)
+{
+	assert_int_equal(system(arena_printf(sim->arena, "rm -r '%s'", sim->root)), 0);
+	sim->arena = arena_free(sim->arena);
+}
+
+/* Every file but the journal and the results, as one checksum. */
+static const char *sum_of(const struct sim *sim)
+{
+	const char *command = arena_printf(sim->arena,
+					   "cd '%s' && find . -type f ! -path './var/lib/hvtune/*' ! -path './proc/*' "
+					   "-print0 | sort -z | xargs -0 sha256sum | sha256sum",
+					   sim->root);
+	char *sum = arena_alloc(sim->arena, 128);
+	FILE *pipe = popen(command, "re");
+
+	assert_non_null(pipe);
+	assert_non_null(fgets(sum, 128, pipe));
+	assert_int_equal(pclose(pipe), 0);
+	return sum;
+}
+
+/* ---- a process of hvtune ---- */
+
+static int *calls_left(void)
+{
+	static int left;
+
+	return &left;
+}
+
+static int count_call(void *data, enum sys_write_when when, const char *call, const char *path, const char *value,
+		      size_t size)
+{
+	int *left = data;
+
+	(void)when;
+	(void)call;
+	(void)path;
+	(void)value;
+	(void)size;
+	if (*left > 0 && --*left == 0)
+		_exit(KILLED);
+	return 0;
+}
+
+static int failed(const char *what, const struct err *err)
+{
+	(void)fprintf(stderr, "%s: %s: %s\n", what, err->where, err->what);
+	return FAULT;
+}
+
+static int begin(struct arena *arena, struct knob_machine *machine, const struct sim *sim, struct err *err)
+{
+	struct study_mistakes mistakes = {0};
+	struct study_state state = {.uid = "00112233445566778899aabbccddeeff",
+				    .file = "s.yaml",
+				    .text = sim->study,
+				    .command = "[\"hvtune\", \"study\", \"run\"]",
+				    .directory = "/",
+				    .environment = json_object()};
+	struct study_boot boot = {.arena = arena, .machine = machine, .state = &state};
+
+	if (study_read(arena, "s.yaml", sim->study, strlen(sim->study), &boot.study, &mistakes) < 0)
+		return err_set(err, EINVAL, "s.yaml", "%s", mistakes.items[0].what);
+	state.name = boot.study->name;
+	study_matrix_make(arena, boot.study, &boot.matrix);
+	int r = study_go_begin(&boot, err);
+
+	study_state_clear(&state);
+	return r;
+}
+
+static int go_on(struct arena *arena, struct knob_machine *machine, const struct sim *sim)
+{
+	CLEANUP(store_close_pointer) struct store *store = NULL;
+	CLEANUP(study_outcome_clear) struct study_outcome outcome = {0};
+	CLEANUP(study_state_clear) struct study_state state = {0};
+	struct study_mistakes mistakes = {0};
+	struct study_boot boot = {.arena = arena, .machine = machine, .state = &state};
+	enum study_move move = STUDY_OVER;
+	struct err err = {0};
+	int r = study_state_read(machine, &state, &err);
+
+	if (r == 0)
+		r = study_read(arena, "s.yaml", state.text, strlen(state.text), &boot.study, &mistakes);
+	if (r == 0)
+		r = study_suit_again(arena, boot.study, state.suited, &err);
+	if (r == 0)
+		r = study_boot_open(&boot, &err);
+	if (r == 0)
+		r = store_open(arena_printf(arena, "%s/var/lib/hvtune/results.db", sim->root), STORE_WRITE, &store,
+			       &err);
+	const struct study_setup setup = {.matrix = &boot.matrix,
+					  .machine = machine,
+					  .sys = machine->sys,
+					  .store = store,
+					  .session = {.command = state.command, .host = "sim", .facts = "{}"},
+					  .text = state.text,
+					  .uid = state.uid,
+					  .boot = &boot,
+					  .state = &state,
+					  .load_limit = 0};
+
+	if (r == 0)
+		r = study_go_on(&boot, &setup, &outcome, &move, &err);
+	return r < 0 ? failed("go on", &err) : (int)move;
+}
+
+/* In a process of its own: what its move is, KILLED or FAULT. */
+static int process(const struct sim *sim, bool is_first)
+{
+	int status = 0;
+	pid_t pid;
+
+	(void)fflush(NULL);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		struct sys_write_gate gate = {.pass = count_call, .data = calls_left()};
+		struct arena *arena = arena_new();
+		struct knob_machine machine = {0};
+		struct err err = {0};
+		int code;
+
+		*calls_left() = sim->calls;
+		(void)setenv("SIM_ROOT", sim->root, 1);
+		if (knob_machine_open(sim->root, &gate, &machine, &err) < 0)
+			_exit(failed("open", &err));
+		if (is_first)
+			code = begin(arena, &machine, sim, &err) < 0 ? failed("begin", &err) : 0;
+		else
+			code = go_on(arena, &machine, sim);
+		_exit(code);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : KILLED;
+}
+
+/* Until it is over: boots, kills that are power cuts, signals. How many boots it took; fails the test when it faults.
+ */
+static int run_to_end(struct sim *sim)
+{
+	int boots = 0;
+
+	for (; boots < MOST_BOOTS; boots++) {
+		int move = process(sim, false);
+
+		if (move == KILLED)
+			sim->calls = 0;
+		else if (move == STUDY_OVER)
+			return boots;
+		else if (move == STUDY_HOLDS || move == FAULT)
+			fail_msg("boot %d: it holds or faults (%d)", boots, move);
+		boot(sim);
+	}
+	fail_msg("no end after %d boots", boots);
+	return 0;
+}
+
+/* ---- what was measured ---- */
+
+/* The workload tells what runs: 10 s, less with the words that make it fast. */
+#define WORKLOADS                                                                                                      \
+	"study: s\n"                                                                                                   \
+	"workloads:\n"                                                                                                 \
+	"  w:\n"                                                                                                       \
+	"    run: |\n"                                                                                                 \
+	"      v=100\n"                                                                                                \
+	"      grep -qw iommu=pt $SIM_ROOT/proc/cmdline && v=$((v - 20))\n"                                            \
+	"      grep -qw skew_tick=1 $SIM_ROOT/proc/cmdline && v=$((v - 10))\n"                                         \
+	"      [ -z \"$(cat $SIM_ROOT/term 2>/dev/null)\" ] || { : >$SIM_ROOT/term; kill -TERM $PPID; sleep 5; }\n"    \
+	"      echo \"v=$v\"\n"                                                                                        \
+	"    metric: {regex: 'v=([0-9]+)', unit: s, better: less}\n"
+
+#define FOUR                                                                                                           \
+	WORKLOADS "factors:\n"                                                                                         \
+		  "  iommu: {knob: boot.iommu, levels: [absent, pt]}\n"                                                \
+		  "  tick: {knob: boot.skew_tick, levels: [absent, '1']}\n"                                            \
+		  "design: full\nconfirm: no\nruns: 2\n"
+#define TWO                                                                                                            \
+	WORKLOADS "factors:\n"                                                                                         \
+		  "  iommu: {knob: boot.iommu, levels: [absent, pt]}\n"                                                \
+		  "design: full\nconfirm: no\nruns: 1\n"
+
+struct found {
+	size_t runs, wrong, warm; /* whole runs; those with another value than their configuration's; warm-up runs */
+	int boots;		  /* different ones */
+	bool iommu, tick;	  /* there is a run with it */
+};
+
+/* Each whole run must have seen the line of its configuration. */
+static void find(const struct sim *sim, struct found *ret)
+{
+	CLEANUP(store_close_pointer) struct store *store = NULL;
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	struct study_mistakes mistakes = {0};
+	struct study_matrix matrix;
+	struct study *study = NULL;
+	struct study_seen *seen = NULL;
+	const char *meter = NULL;
+	struct err err = {0};
+	size_t count = 0;
+
+	*ret = (struct found){0};
+	assert_int_equal(study_read(arena, "s.yaml", sim->study, strlen(sim->study), &study, &mistakes), 0);
+	study_matrix_make(arena, study, &matrix);
+	assert_int_equal(
+	    store_open(arena_printf(arena, "%s/var/lib/hvtune/results.db", sim->root), STORE_READ, &store, &err), 0);
+	if (study_load(arena, store, &matrix, "00112233445566778899aabbccddeeff", &seen, &count, &meter, &err) < 0)
+		fail_msg("load: %s", err.what);
+	for (size_t i = 0; i < count; i++) {
+		const size_t *levels = study_levels(&matrix, (size_t)seen[i].config);
+		bool iommu = levels[0] == 1, tick = study->factor_count > 1 && levels[1] == 1;
+
+		if (!seen[i].valid)
+			continue;
+		ret->runs += seen[i].purpose != STUDY_WARM_UP;
+		ret->warm += seen[i].purpose == STUDY_WARM_UP;
+		ret->wrong += fabs(seen[i].value[STUDY_TIME] - (100 - 20 * iommu - 10 * tick)) > 1e-6;
+		ret->iommu = ret->iommu || iommu;
+		ret->tick = ret->tick || tick;
+		ret->boots = MAX_OF(ret->boots, seen[i].boot + 1);
+	}
+}
+
+/* Nothing is left of it, and the host runs with the default's line. */
+static void check_restored(const struct sim *sim, const char *before)
+{
+	assert_string_equal(sum_of(sim), before);
+	assert_null(get(sim, KNOB_STUDY));
+	assert_null(get(sim, KNOB_STUDY_WISH));
+	assert_null(get(sim, KNOB_STUDY_UNIT));
+	assert_null(get(sim, BOOT_TRIAL_STATE));
+	assert_null(strstr(get(sim, "/proc/cmdline"), "hvtune.trial"));
+}
+
+/* ---- the tests ---- */
+
+static void test_all_configurations(void **state)
+{
+	struct sim sim = start(FOUR);
+	const char *before = sum_of(&sim);
+	struct found found;
+
+	(void)state;
+	assert_int_equal(process(&sim, true), 0);
+	assert_non_null(strstr(get(&sim, KNOB_STUDY_UNIT), "study go-on"));
+	int boots = run_to_end(&sim);
+
+	find(&sim, &found);
+	assert_int_equal(found.wrong, 0);
+	assert_int_equal(found.runs, 8);
+	/* Each of them after a boot of its own, but for the first when the host is in it already. */
+	assert_in_range(boots, 7, 9);
+	assert_int_equal(found.warm, found.boots);
+	check_restored(&sim, before);
+	stop(&sim);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_configurations)};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

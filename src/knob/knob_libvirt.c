@@ -44,6 +44,12 @@ int knob_libvirt_define(struct knob_machine *machine, const char *uuid, const ch
 	return missing(err);
 }
 
+int knob_libvirt_power(struct knob_machine *machine, const char *uuid, enum knob_libvirt_power power, struct err *err)
+{
+	(void)machine, (void)uuid, (void)power;
+	return missing(err);
+}
+
 int knob_libvirt_get_pin(struct knob_machine *machine, const char *uuid, enum knob_libvirt_thread thread, int64_t index,
 			 struct cpuset *ret, struct err *err)
 {

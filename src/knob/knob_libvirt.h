@@ -49,6 +49,21 @@ int knob_libvirt_xml(struct knob_machine *machine, const char *uuid, enum knob_l
 /* Define it: what it starts with next. Checked against libvirt's schema. */
 int knob_libvirt_define(struct knob_machine *machine, const char *uuid, const char *xml, struct err *err);
 
+enum knob_libvirt_power {
+	KNOB_LIBVIRT_START,
+	KNOB_LIBVIRT_SHUT_DOWN, /* by its agent or the power button, and waited for */
+	KNOB_LIBVIRT_CUT,	/* as by pulling the plug */
+};
+
+/* How long a guest may take to shut down where machine->vm_wait_s is 0. */
+enum { KNOB_LIBVIRT_SHUTDOWN_S = 120 };
+
+/*
+ * Start a VM from its definition, or end it; nothing is done when it is so already. -ETIME: it did not shut down in
+ * time and runs on, but may still go down later; -ENOENT: there is no such VM; -EIO with libvirt's words.
+ */
+int knob_libvirt_power(struct knob_machine *machine, const char *uuid, enum knob_libvirt_power power, struct err *err);
+
 /*
  * Where a thread of a running VM may run, as libvirt has it; `index` is the number of the vCPU or I/O thread. Memory:
  * the host nodes that it is confined to. -ENOENT as above.

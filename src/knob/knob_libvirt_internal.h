@@ -13,12 +13,14 @@
 
 /* clang-format off */
 #define LIBVIRT_FUNCTIONS(X)                                                                                           \
-	X(virConnectClose) X(virConnectOpen) X(virConnectOpenReadOnly) X(virDomainDefineXMLFlags) X(virDomainFree)     \
-	X(virDomainGetEmulatorPinInfo) X(virDomainGetName) X(virDomainGetNumaParameters) X(virDomainGetUUIDString)     \
-	X(virDomainGetVcpuPinInfo) X(virDomainGetXMLDesc) X(virDomainHasManagedSaveImage) X(virDomainIsActive)         \
-	X(virDomainIsPersistent) X(virDomainLookupByName) X(virDomainLookupByUUIDString) X(virDomainPinEmulator)       \
-	X(virDomainPinIOThread) X(virDomainPinVcpuFlags) X(virDomainSetNumaParameters) X(virGetLastError)              \
-	X(virSetErrorFunc) X(virTypedParamsClear)
+	X(virConnectClose) X(virConnectOpen) X(virConnectOpenReadOnly) X(virDomainCreate)                              \
+	X(virDomainDefineXMLFlags) X(virDomainDestroy) X(virDomainFree) X(virDomainGetEmulatorPinInfo)                 \
+	X(virDomainGetName) X(virDomainGetNumaParameters) X(virDomainGetUUIDString)                                    \
+	X(virDomainGetVcpuPinInfo) X(virDomainGetXMLDesc) X(virDomainHasManagedSaveImage)                              \
+	X(virDomainIsActive) X(virDomainIsPersistent) X(virDomainLookupByName) X(virDomainLookupByUUIDString)          \
+	X(virDomainPinEmulator) X(virDomainPinIOThread) X(virDomainPinVcpuFlags)                                       \
+	X(virDomainSetNumaParameters) X(virDomainShutdownFlags) X(virGetLastError) X(virSetErrorFunc)                  \
+	X(virTypedParamsClear)
 /* clang-format on */
 
 /* NOLINTNEXTLINE(bugprone-macro-parentheses): names of fields cannot stand in parentheses. */

@@ -40,6 +40,7 @@ extern const struct knob_actuator knob_whole_file;  /* a whole file of settings;
 extern const struct knob_actuator knob_vm_thread;   /* where a thread of a VM runs */
 int knob_vm_widen(struct knob_machine *machine, const char *text, const char *value, struct err *err);
 extern const struct knob_actuator knob_vm_memory;     /* the nodes that a running VM's memory is confined to */
+extern const struct knob_actuator knob_vm_power;      /* whether a VM of libvirt runs */
 extern const struct knob_actuator knob_vm_definition; /* the placement in a VM's definition at libvirt */
 
 extern const struct knob *const knob_table_cpu[];

@@ -93,6 +93,19 @@ static const struct knob queues = {
     .hurts = "each queue pair is a vhost thread that runs besides the vCPUs",
 };
 
+static const struct knob power = {
+    .name = "vm.power",
+    .summary = "whether a VM runs; off shuts it down, cut pulls its plug",
+    .value = "on|off|cut",
+    .words = "on off cut",
+    .scope = KNOB_VM,
+    .unit = KNOB_OF_NAMES,
+    .actuator = &knob_vm_power,
+    .expand = knob_vm_power_expand,
+    .rank = KNOB_RANK_VM,
+    .hurts = "what the guest serves is gone until it is on again; with cut it loses what it has not written yet",
+};
+
 static const struct knob definition = {
     .name = "vm.definition",
     .summary = "all of a placement in a VM's definition, as hvtune place writes it",
@@ -106,6 +119,6 @@ static const struct knob definition = {
 };
 
 const struct knob *const knob_table_vm[] = {
-    &pins,  &pins_next, &emulator, &emulator_next, &iothreads, &iothreads_next, &memory, &memory_next,
-    &pages, &topology,	&queues,   &definition,	   NULL,
+    &pins,	  &pins_next, &emulator, &emulator_next, &iothreads, &iothreads_next, &memory,
+    &memory_next, &pages,     &topology, &queues,	 &power,     &definition,     NULL,
 };

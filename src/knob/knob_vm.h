@@ -60,6 +60,10 @@ int knob_vm_move_memory(struct knob_machine *machine, const struct knob_vm *vm, 
 int knob_vm_define(struct knob_machine *machine, const struct knob_vm *vm, const struct vm_xml_edit *edits, int count,
 		   struct knob_points *points, struct err *err);
 
+/* As `expand` of struct knob, for vm.power. */
+int knob_vm_power_expand(struct knob_machine *machine, const struct knob *knob, const struct knob_ask *ask,
+			 struct knob_points *points, struct err *err);
+
 /* ---- placements ---- */
 
 struct knob_vm_placing {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Owns the library; see fake_libvirt.h. */
-#include "fake_libvirt.h"
-
 #include "fake_libvirt_cpus.h"
+#include "fake_libvirt_internal.h"
 
 #include <dirent.h>
 #include <libvirt/libvirt.h>
@@ -14,9 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { TEXT = 65536, PATH = 1024, NAME = 64 };
-
-#define ALL "0-15"
+#define ALL FAKE_ALL
 
 __attribute__((visibility("default"))) struct fake_libvirt fake_libvirt;
 
@@ -24,20 +21,10 @@ __attribute__((visibility("default"))) struct fake_libvirt fake_libvirt;
 __attribute__((visibility("default"))) int fake_libvirt_fail(int code, const char *message);
 __attribute__((visibility("default"))) int fake_libvirt_guest(virDomainPtr domain, char *ret, size_t size);
 
-struct _virConnect {
-	char root[PATH];
-	int looks; /* may only look */
-};
-
-struct _virDomain {
-	struct _virConnect *connection;
-	char name[NAME], uuid[VIR_UUID_STRING_BUFLEN];
-};
-
 static _Thread_local virError last;
 static _Thread_local char last_message[256];
 
-static int fail(int code, const char *message)
+int fake_fail(int code, const char *message)
 {
 	(void)snprintf(last_message, sizeof(last_message), "%s", message);
 	last = (virError){.code = code, .message = last_message};
@@ -46,12 +33,12 @@ static int fail(int code, const char *message)
 
 int fake_libvirt_fail(int code, const char *message)
 {
-	return fail(code, message);
+	return fake_fail(code, message);
 }
 
 /* ---- files ---- */
 
-static const char *path_of(const struct _virDomain *domain, const char *directory, const char *ending)
+const char *fake_path_of(const struct _virDomain *domain, const char *directory, const char *ending)
 {
 	static _Thread_local char path[4][2 * PATH];
 	static _Thread_local int turn;
@@ -62,10 +49,7 @@ static const char *path_of(const struct _virDomain *domain, const char *director
 	return path[turn];
 }
 
-#define DEFINITION(domain) path_of(domain, "etc/libvirt/qemu", ".xml")
-#define RUNTIME(domain, ending) path_of(domain, "run/libvirt/qemu", ending)
-
-static int read_text(const char *path, char *ret, size_t size)
+int fake_read_text(const char *path, char *ret, size_t size)
 {
 	FILE *file = fopen(path, "r");
 	size_t got = file ? fread(ret, 1, size - 1, file) : 0;
@@ -77,7 +61,7 @@ static int read_text(const char *path, char *ret, size_t size)
 	return 0;
 }
 
-static void write_text(const char *path, const char *text)
+void fake_write_text(const char *path, const char *text)
 {
 	FILE *file = fopen(path, "w");
 
@@ -85,11 +69,11 @@ static void write_text(const char *path, const char *text)
 		abort();
 }
 
-static int pid_of(const struct _virDomain *domain)
+int fake_pid_of(const struct _virDomain *domain)
 {
 	char text[32];
 
-	return read_text(RUNTIME(domain, ".pid"), text, sizeof(text)) < 0 ? 0 : (int)strtol(text, NULL, 10);
+	return fake_read_text(RUNTIME(domain, ".pid"), text, sizeof(text)) < 0 ? 0 : (int)strtol(text, NULL, 10);
 }
 
 /* ---- pins ---- */
@@ -101,19 +85,19 @@ static void get_pin(const struct _virDomain *domain, const char *kind, unsigned 
 
 	(void)snprintf(key, sizeof(key), "%s %u ", kind, index);
 	(void)snprintf(ret, size, "%s", ALL);
-	(void)read_text(RUNTIME(domain, ".pins"), pins, sizeof(pins));
+	(void)fake_read_text(RUNTIME(domain, ".pins"), pins, sizeof(pins));
 	for (char *line = strtok(pins, "\n"); line; line = strtok(NULL, "\n"))
 		if (strncmp(line, key, strlen(key)) == 0)
 			(void)snprintf(ret, size, "%s", line + strlen(key));
 }
 
-static void put_pin(const struct _virDomain *domain, const char *kind, unsigned index, const char *list)
+void fake_put_pin(const struct _virDomain *domain, const char *kind, unsigned index, const char *list)
 {
 	char pins[TEXT], changed[TEXT] = "", key[NAME];
 	int found = 0;
 
 	(void)snprintf(key, sizeof(key), "%s %u ", kind, index);
-	(void)read_text(RUNTIME(domain, ".pins"), pins, sizeof(pins));
+	(void)fake_read_text(RUNTIME(domain, ".pins"), pins, sizeof(pins));
 	for (char *line = strtok(pins, "\n"); line; line = strtok(NULL, "\n")) {
 		int it = strncmp(line, key, strlen(key)) == 0;
 
@@ -123,37 +107,38 @@ static void put_pin(const struct _virDomain *domain, const char *kind, unsigned 
 	}
 	if (!found)
 		(void)snprintf(changed + strlen(changed), sizeof(changed) - strlen(changed), "%s%s\n", key, list);
-	write_text(RUNTIME(domain, ".pins"), changed);
+	fake_write_text(RUNTIME(domain, ".pins"), changed);
 }
 
 /* What the kernel would show of the thread. */
-static void put_status(const struct _virDomain *domain, int tid, const char *key, const char *list)
+void fake_put_status(const struct _virDomain *domain, int tid, const char *key, const char *list)
 {
 	char path[2 * PATH], text[TEXT], changed[TEXT], *line, *end;
 
-	(void)snprintf(path, sizeof(path), "%s/proc/%d/task/%d/status", domain->connection->root, pid_of(domain), tid);
-	if (read_text(path, text, sizeof(text)) < 0 || !(line = strstr(text, key)))
+	(void)snprintf(path, sizeof(path), "%s/proc/%d/task/%d/status", domain->connection->root, fake_pid_of(domain),
+		       tid);
+	if (fake_read_text(path, text, sizeof(text)) < 0 || !(line = strstr(text, key)))
 		return;
 	line += strlen(key);
 	end = line + strcspn(line, "\n");
 	(void)snprintf(changed, sizeof(changed), "%.*s%s%s", (int)(line - text), text, list, end);
-	write_text(path, changed);
+	fake_write_text(path, changed);
 }
 
 /* The thread of that name; 0: none. */
-static int tid_of(const struct _virDomain *domain, const char *name)
+int fake_tid_of(const struct _virDomain *domain, const char *name)
 {
 	char path[2 * PATH], text[NAME];
 	struct dirent *entry;
 	DIR *directory;
 	int found = 0;
 
-	(void)snprintf(path, sizeof(path), "%s/proc/%d/task", domain->connection->root, pid_of(domain));
+	(void)snprintf(path, sizeof(path), "%s/proc/%d/task", domain->connection->root, fake_pid_of(domain));
 	directory = opendir(path);
 	while (directory && (entry = readdir(directory))) {
-		(void)snprintf(path, sizeof(path), "%s/proc/%d/task/%s/comm", domain->connection->root, pid_of(domain),
-			       entry->d_name);
-		if (read_text(path, text, sizeof(text)) == 0 && strncmp(text, name, strlen(name)) == 0 &&
+		(void)snprintf(path, sizeof(path), "%s/proc/%d/task/%s/comm", domain->connection->root,
+			       fake_pid_of(domain), entry->d_name);
+		if (fake_read_text(path, text, sizeof(text)) == 0 && strncmp(text, name, strlen(name)) == 0 &&
 		    text[strlen(name)] == '\n')
 			found = (int)strtol(entry->d_name, NULL, 10);
 	}
@@ -162,30 +147,32 @@ static int tid_of(const struct _virDomain *domain, const char *name)
 	return found;
 }
 
-static void end_domain(const struct _virDomain *domain)
+void fake_end_domain(const struct _virDomain *domain)
 {
-	char from[2 * PATH], to[2 * PATH];
+	char from[2 * PATH], to[2 * PATH], pid[32];
 
-	(void)snprintf(from, sizeof(from), "%s/proc/%d", domain->connection->root, pid_of(domain));
-	(void)snprintf(to, sizeof(to), "%s/proc/gone", domain->connection->root);
+	(void)snprintf(from, sizeof(from), "%s/proc/%d", domain->connection->root, fake_pid_of(domain));
+	(void)snprintf(to, sizeof(to), "%s/proc/gone-%s", domain->connection->root, domain->name);
+	(void)snprintf(pid, sizeof(pid), "%d\n", fake_pid_of(domain));
 	(void)rename(from, to);
+	fake_write_text(RUNTIME(domain, ".off"), pid);
 	(void)unlink(RUNTIME(domain, ".live"));
 	(void)unlink(RUNTIME(domain, ".pid"));
 	(void)unlink(RUNTIME(domain, ".pins"));
 }
 
 /* Before each change of a VM: may it be made? */
-static int begin_change(const struct _virDomain *domain)
+int fake_begin_change(const struct _virDomain *domain)
 {
 	if (domain->connection->looks)
-		return fail(VIR_ERR_OPERATION_DENIED, "operation forbidden for read only access");
+		return fake_fail(VIR_ERR_OPERATION_DENIED, "operation forbidden for read only access");
 	fake_libvirt.changes++;
 	if (fake_libvirt.changes == fake_libvirt.vanish_at)
-		end_domain(domain);
+		fake_end_domain(domain);
 	if (fake_libvirt.changes == fake_libvirt.fail_at)
-		return fail(VIR_ERR_SYSTEM_ERROR, "Unable to write to 'cpuset.cpus': No space left on device");
-	if (!pid_of(domain))
-		return fail(VIR_ERR_OPERATION_INVALID, "Requested operation is not valid: domain is not running");
+		return fake_fail(VIR_ERR_SYSTEM_ERROR, "Unable to write to 'cpuset.cpus': No space left on device");
+	if (!fake_pid_of(domain))
+		return fake_fail(VIR_ERR_OPERATION_INVALID, "Requested operation is not valid: domain is not running");
 	return 0;
 }
 
@@ -199,17 +186,17 @@ static int pin(virDomainPtr domain, const char *kind, unsigned index, const char
 	for (int cpu = 0; cpu < size * 8 && cpu < CPUS; cpu++)
 		if (map[cpu / 8] >> (cpu % 8) & 1)
 			set |= 1ULL << cpu;
-	if (begin_change(domain) < 0)
+	if (fake_begin_change(domain) < 0)
 		return -1;
-	tid = thread ? tid_of(domain, thread) : pid_of(domain);
+	tid = thread ? fake_tid_of(domain, thread) : fake_pid_of(domain);
 	if (!tid || !set)
-		return fail(VIR_ERR_INVALID_ARG, "invalid argument: vcpu or iothread not found");
-	if (read_text(RUNTIME(domain, ".cpuset"), text, sizeof(text)) == 0)
+		return fake_fail(VIR_ERR_INVALID_ARG, "invalid argument: vcpu or iothread not found");
+	if (fake_read_text(RUNTIME(domain, ".cpuset"), text, sizeof(text)) == 0)
 		limit = parse(text);
 	format(set, list, sizeof(list));
 	format(set & limit ? set & limit : limit, narrowed, sizeof(narrowed));
-	put_pin(domain, kind, index, list);
-	put_status(domain, tid, "Cpus_allowed_list:\t", narrowed);
+	fake_put_pin(domain, kind, index, list);
+	fake_put_status(domain, tid, "Cpus_allowed_list:\t", narrowed);
 	return 0;
 }
 
@@ -232,11 +219,11 @@ static virConnectPtr connect_to(const char *name, int looks)
 	if (fail_at)
 		fake_libvirt.fail_at = (int)strtol(fail_at, NULL, 10);
 	if (fake_libvirt.refuse == 1 || (fake_libvirt.refuse == 3 && !looks)) {
-		(void)fail(VIR_ERR_AUTH_UNAVAILABLE, "authentication unavailable: no polkit agent available");
+		(void)fake_fail(VIR_ERR_AUTH_UNAVAILABLE, "authentication unavailable: no polkit agent available");
 		return NULL;
 	}
 	if (fake_libvirt.refuse == 2 || !end || strncmp(name, scheme, strlen(scheme)) != 0) {
-		(void)fail(VIR_ERR_SYSTEM_ERROR, "Failed to connect socket to '/var/run/libvirt/libvirt-sock'");
+		(void)fake_fail(VIR_ERR_SYSTEM_ERROR, "Failed to connect socket to '/var/run/libvirt/libvirt-sock'");
 		return NULL;
 	}
 	connection = calloc(1, sizeof(*connection));
@@ -290,10 +277,10 @@ static virDomainPtr make_domain(virConnectPtr connection, const char *name)
 		abort();
 	domain->connection = connection;
 	(void)snprintf(domain->name, sizeof(domain->name), "%s", name);
-	if (read_text(DEFINITION(domain), text, sizeof(text)) < 0 &&
-	    read_text(RUNTIME(domain, ".live"), text, sizeof(text)) < 0) {
+	if (fake_read_text(DEFINITION(domain), text, sizeof(text)) < 0 &&
+	    fake_read_text(RUNTIME(domain, ".live"), text, sizeof(text)) < 0) {
 		free(domain);
-		(void)fail(VIR_ERR_NO_DOMAIN, "Domain not found");
+		(void)fake_fail(VIR_ERR_NO_DOMAIN, "Domain not found");
 		return NULL;
 	}
 	uuid = strstr(text, "<uuid>");
@@ -335,7 +322,7 @@ virDomainPtr virDomainLookupByUUIDString(virConnectPtr connection, const char *u
 			(void)closedir(directory);
 	}
 	if (!found)
-		(void)fail(VIR_ERR_NO_DOMAIN, "Domain not found: no domain with matching uuid");
+		(void)fake_fail(VIR_ERR_NO_DOMAIN, "Domain not found: no domain with matching uuid");
 	return found;
 }
 
@@ -382,7 +369,7 @@ static void insert_pins(const struct _virDomain *domain, char *text, size_t size
 
 	if (!at)
 		return;
-	(void)read_text(RUNTIME(domain, ".pins"), pins, sizeof(pins));
+	(void)fake_read_text(RUNTIME(domain, ".pins"), pins, sizeof(pins));
 	for (char *line = strtok(pins, "\n"); line; line = strtok(NULL, "\n")) {
 		char *index = strchr(line, ' '), *list = index ? strchr(index + 1, ' ') : NULL, number[2 * NAME] = "";
 
@@ -404,11 +391,11 @@ char *virDomainGetXMLDesc(virDomainPtr domain, unsigned flags)
 	int declared = (flags & VIR_DOMAIN_XML_INACTIVE) || !virDomainIsActive(domain);
 
 	if (domain->connection->looks && (flags & VIR_DOMAIN_XML_SECURE)) {
-		(void)fail(VIR_ERR_OPERATION_DENIED, "operation forbidden for read only access");
+		(void)fake_fail(VIR_ERR_OPERATION_DENIED, "operation forbidden for read only access");
 		return NULL;
 	}
-	if (read_text(declared ? DEFINITION(domain) : RUNTIME(domain, ".live"), text, sizeof(text)) < 0) {
-		(void)fail(VIR_ERR_NO_DOMAIN, "Domain not found");
+	if (fake_read_text(declared ? DEFINITION(domain) : RUNTIME(domain, ".live"), text, sizeof(text)) < 0) {
+		(void)fake_fail(VIR_ERR_NO_DOMAIN, "Domain not found");
 		return NULL;
 	}
 	if (!(flags & VIR_DOMAIN_XML_SECURE))
@@ -474,7 +461,7 @@ virDomainPtr virDomainDefineXMLFlags(virConnectPtr connection, const char *xml, 
 	fake_libvirt.changes++;
 	if (connection->looks || !document || !end || flags != VIR_DOMAIN_DEFINE_VALIDATE ||
 	    fake_libvirt.changes == fake_libvirt.fail_at) {
-		(void)fail(VIR_ERR_XML_INVALID_SCHEMA, "XML document failed to validate against schema");
+		(void)fake_fail(VIR_ERR_XML_INVALID_SCHEMA, "XML document failed to validate against schema");
 		xmlFreeDoc(document);
 		return NULL;
 	}
@@ -482,7 +469,7 @@ virDomainPtr virDomainDefineXMLFlags(virConnectPtr connection, const char *xml, 
 		       open + strlen("<name>"));
 	normalise(xmlDocGetRootElement(document));
 	xmlDocDumpFormatMemory(document, &text, &size, 1);
-	write_text(DEFINITION(&domain), (const char *)text);
+	fake_write_text(DEFINITION(&domain), (const char *)text);
 	xmlFree(text);
 	xmlFreeDoc(document);
 	return make_domain(connection, domain.name);
@@ -507,7 +494,7 @@ int virDomainGetVcpuPinInfo(virDomainPtr domain, int ncpumaps, unsigned char *cp
 		char list[256], name[NAME];
 
 		(void)snprintf(name, sizeof(name), "CPU %d/KVM", vcpu);
-		if (!tid_of(domain, name))
+		if (!fake_tid_of(domain, name))
 			break;
 		get_pin(domain, "vcpu", (unsigned)vcpu, list, sizeof(list));
 		fill_map(list, cpumaps + (long)vcpu * maplen, maplen);
@@ -569,11 +556,11 @@ int virDomainGetNumaParameters(virDomainPtr domain, virTypedParameterPtr params,
 int virDomainSetNumaParameters(virDomainPtr domain, virTypedParameterPtr params, int nparams, unsigned flags)
 {
 	if (nparams != 1 || flags != VIR_DOMAIN_AFFECT_LIVE || params->type != VIR_TYPED_PARAM_STRING)
-		return fail(VIR_ERR_INVALID_ARG, "invalid argument");
-	if (begin_change(domain) < 0)
+		return fake_fail(VIR_ERR_INVALID_ARG, "invalid argument");
+	if (fake_begin_change(domain) < 0)
 		return -1;
-	put_pin(domain, "memory", 0, params->value.s);
-	put_status(domain, pid_of(domain), "Mems_allowed_list:\t", params->value.s);
+	fake_put_pin(domain, "memory", 0, params->value.s);
+	fake_put_status(domain, fake_pid_of(domain), "Mems_allowed_list:\t", params->value.s);
 	return 0;
 }
 

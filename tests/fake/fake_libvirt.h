@@ -10,6 +10,13 @@
  *   run/libvirt/qemu/NAME.pid	    its process
  *   run/libvirt/qemu/NAME.pins	    "vcpu 0 4", "emulator 0 2", "iothread 1 3", "memory 0 0-1", a line each
  *   run/libvirt/qemu/NAME.cpuset   CPUs of its control group, which all pins are narrowed to; may be missing
+ *   run/libvirt/qemu/NAME.off	    the process that a VM had which was shut down or cut: it gets it again when it is
+ *				    started, with the pins of its definition. Its guest has another boot id then, and
+ *				    the words of its menu in proc/cmdline
+ *   run/libvirt/qemu/NAME.hang	    it does not shut down
+ *   run/libvirt/qemu/NAME.broken   it does not start
+ *   run/libvirt/qemu/NAME.silent   its agent does not answer after a start
+ *   run/libvirt/qemu/NAME.loose    its vCPUs run anywhere after a start
  *   run/libvirt/qemu/NAME.mute	    the VM has no channel for an agent
  *   run/libvirt/qemu/NAME.guest/   the root of its guest, for the agent (fake_libvirt_agent.c); without it no agent is
  *				    connected. Programs are what hvtune runs there: cp, mv, rm, sync, find, update-grub

@@ -166,6 +166,17 @@ static int make_menu(const char *root, const char *menu)
 	return 0;
 }
 
+static int show(const char *path)
+{
+	FILE *file = fopen(path, "r");
+	size_t got = file ? fread(program.output, 1, sizeof(program.output) - 1, file) : 0;
+
+	program.output[got] = '\0';
+	if (file)
+		(void)fclose(file);
+	return file ? 0 : 1;
+}
+
 static json_t *run(const char *root, const json_t *arguments, const char **ret_error)
 {
 	const char *name = json_string_value(json_object_get(arguments, "path"));
@@ -189,6 +200,10 @@ static json_t *run(const char *root, const json_t *arguments, const char **ret_e
 		program.code = access(path[0], F_OK) < 0;
 	else if (strcmp(name, "find") == 0)
 		list_snippets(root, program.output, sizeof(program.output));
+	else if (strcmp(name, "cat") == 0)
+		program.code = show(path[0]);
+	else if (strcmp(name, "sh") == 0)
+		program.code = 0; /* that what it looks for is there */
 	else if (strcmp(name, "/usr/sbin/update-grub") == 0)
 		program.code = make_menu(root, "/boot/grub/grub.cfg");
 	else if (strcmp(name, "/usr/sbin/grub2-mkconfig") == 0)
@@ -281,6 +296,19 @@ static char *judge_real(char *text, const json_t *request)
 	return NULL;
 }
 
+/* What it is asked that files of a guest tell beside it: its boot id and the line of its kernel. */
+static int is_of_guest(const char *cmd, const char *root)
+{
+	static int asked;
+	int it = strstr(cmd, "\"path\": \"cat\"") || strstr(cmd, "\"path\":\"cat\"");
+
+	if (access(root, F_OK) < 0)
+		return 0;
+	it = it || (asked && strstr(cmd, "\"pid\":77}"));
+	asked = it;
+	return it;
+}
+
 /* ---- the call ---- */
 
 static int is_blocked(const char *root, const char *name)
@@ -314,7 +342,12 @@ char *virDomainQemuAgentCommand(virDomainPtr domain, const char *cmd, int timeou
 					"argument unsupported: QEMU guest agent is not configured");
 		return NULL;
 	}
-	if (access(beside(root, "agent", message, sizeof(message)), F_OK) == 0) {
+	if (access(beside(root, "silent", message, sizeof(message)), F_OK) == 0) {
+		(void)fake_libvirt_fail(VIR_ERR_AGENT_UNRESPONSIVE,
+					"Guest agent is not responding: QEMU guest agent is not connected");
+		return NULL;
+	}
+	if (access(beside(root, "agent", message, sizeof(message)), F_OK) == 0 && !is_of_guest(cmd, root)) {
 		request = json_loads(cmd, 0, NULL);
 		text = judge_real(ask_real(message, cmd, timeout), request);
 		json_decref(request);

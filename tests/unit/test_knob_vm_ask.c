@@ -172,6 +172,10 @@ static const struct {
     {"vm.topology@web=1x2x3x2", EINVAL, "is a topology of 12 vCPUs; web has 4"},
     {"vm.queues@web=0", ERANGE, "vm.queues takes 1 to 256"},
     {"vm.queues@web=4x", ERANGE, "vm.queues takes 1 to 256"},
+    {"vm.power=off", EINVAL, "needs the name of a VM: vm.power@NAME=off"},
+    {"vm.power@nobody=off", ENOENT, "libvirt knows no such VM"},
+    {"vm.power@plain=off", ENOENT, "libvirt knows no such VM"},
+    {"vm.power@web=reset", EINVAL, "vm.power takes on off cut"},
     {"vm.definition@web=x", EINVAL, "is set through the other knobs of VMs"},
 };
 
@@ -213,6 +217,7 @@ static void listed(void **state)
 	    {"vm.pages", 2, "db", "-"},
 	    {"vm.topology", 2, "web", "-"},
 	    {"vm.queues", 2, "web NIC 52:54:00:00:00:01", "1"},
+	    {"vm.power", 2, "db", "on"},
 	};
 	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
 	struct vm_scene scene;
@@ -237,11 +242,76 @@ static void listed(void **state)
 	vm_scene_stop(&scene);
 }
 
+static bool runs(const struct vm_scene *scene)
+{
+	return *vm_scene_read(scene, "/run/libvirt/qemu/web.live") != '\0';
+}
+
+/* Off and on again, with what was defined meanwhile; undo starts what ran. */
+static void power(void **state)
+{
+	static const char *const off[] = {"vm.power@web=off", NULL}, *const cut[] = {"vm.power@web=cut", NULL};
+	static const char *const pins[] = {"vm.pins.next@web=12-15", NULL};
+	struct vm_scene scene;
+
+	(void)state;
+	vm_scene_start(&scene);
+	set(&scene, off);
+	assert_false(runs(&scene));
+	undo(&scene);
+	assert_true(runs(&scene));
+	assert_string_equal(vm_scene_affinity(&scene, SCENE_WEB, 1001), "4");
+	set(&scene, pins);
+	set(&scene, cut);
+	assert_false(runs(&scene));
+	undo(&scene);
+	assert_true(runs(&scene));
+	assert_string_equal(vm_scene_affinity(&scene, SCENE_WEB, 1001), "12");
+	assert_string_equal(vm_scene_affinity(&scene, SCENE_WEB, SCENE_IOTHREAD), "2");
+	vm_scene_stop(&scene);
+}
+
+static void fails_to_set(struct vm_scene *scene, const char *word, const char *control, const char *what)
+{
+	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
+	const struct knob_apply_options options = {.what = "set"};
+	const char *words[] = {word, NULL};
+	struct knob_report report = {0};
+	struct knob_plan made;
+	struct err err = {0};
+
+	vm_scene_write(scene, control, "");
+	open_machine(scene, &machine);
+	assert_int_equal(plan(&machine, words, &made, &err), 0);
+	assert_true(knob_apply(&machine, &made, &options, &report, &err) < 0);
+	assert_true(report.rolled_back);
+	assert_true(report.count > 0 && strstr(report.events[0].why, what));
+	vm_scene_remove(scene, control);
+}
+
+/* A guest that does not hear, and a VM that cannot be started, are told and leave nothing in force. */
+static void power_that_fails(void **state)
+{
+	struct vm_scene scene;
+
+	(void)state;
+	vm_scene_start(&scene);
+	fails_to_set(&scene, "vm.power@web=off", "/run/libvirt/qemu/web.hang", "does not shut down for");
+	assert_true(runs(&scene));
+	set(&scene, (const char *const[]){"vm.power@web=off", NULL});
+	fails_to_set(&scene, "vm.power@web=on", "/run/libvirt/qemu/web.broken", "unable to map backing store");
+	assert_false(runs(&scene));
+	undo(&scene);
+	assert_true(runs(&scene));
+	vm_scene_stop(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(each_and_back), cmocka_unit_test(from_nothing), cmocka_unit_test(one_queue),
-	    cmocka_unit_test(refusals),	     cmocka_unit_test(listed),
+	    cmocka_unit_test(each_and_back),	cmocka_unit_test(from_nothing), cmocka_unit_test(one_queue),
+	    cmocka_unit_test(refusals),		cmocka_unit_test(listed),	cmocka_unit_test(power),
+	    cmocka_unit_test(power_that_fails),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

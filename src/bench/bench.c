@@ -501,6 +501,30 @@ int bench_measure(struct bench *bench, int configuration, const char *purpose, i
 	return r;
 }
 
+int bench_void(struct bench *bench, int configuration, const char *purpose, int64_t block, const char *why,
+	       const struct bench_run **ret, struct err *err)
+{
+	struct bench_private *self = bench->self;
+	const struct bench_outcome outcome = {.exit_code = -1};
+	const struct bench_run run = {.id = (int64_t)bench->run_count,
+				      .configuration = configuration,
+				      .purpose = purpose,
+				      .block = block,
+				      .why = why};
+	const struct store_run row = {.id = run.id,
+				      .configuration = configuration,
+				      .block = block,
+				      .position = run.id,
+				      .purpose = purpose,
+				      .boot = self->boot};
+
+	bench_values_clear(&bench->values);
+	self->remote = (struct bench_remote){0};
+	self->row_began_us = now_us();
+	*ret = bench_keep_run(bench, &run);
+	return bench_store_run(bench, &row, *ret, false, &outcome, err);
+}
+
 size_t bench_series(const struct bench *bench, struct arena *arena, int configuration, const char *metric,
 		    const char *purpose, double **ret)
 {

@@ -117,6 +117,10 @@ int bench_enter(struct bench *bench, int configuration, struct err *err);
 int bench_measure(struct bench *bench, int configuration, const char *purpose, int64_t block,
 		  const struct bench_run **ret, struct err *err);
 
+/* Keep a void run that was not made, since the machine could not be made such; `why` says what was in the way. */
+int bench_void(struct bench *bench, int configuration, const char *purpose, int64_t block, const char *why,
+	       const struct bench_run **ret, struct err *err);
+
 /*
  * The shortest runs are kept some tens of milliseconds together, unless meters are sampled: after this all are in the
  * store.

@@ -106,6 +106,14 @@ struct study_objective {
 	unsigned line;
 };
 
+/* How a VM is dealt with. */
+struct study_vm_rule {
+	const char *ssh; /* "user@machine": its guest is up when it answers there; NULL: when its agent does */
+	bool force;	 /* one that does not shut down is cut off */
+	double wait_s;	 /* for its guest to come up, or to shut down; 0: not said */
+	unsigned line;
+};
+
 /* What must not be exceeded while the study runs; 0: no limit. Lines are those of the file. */
 struct study_limits {
 	double temperature_c; /* of the hottest source of the host */
@@ -148,9 +156,10 @@ struct study {
 	bool leave_best;	/* the best, when it was confirmed, is set at the end; else all is put back */
 	bool confirm;		/* winner against baseline again on fresh data */
 	const char *const *vms; /* names of VMs that are restarted or measured, ended by NULL */
-	double idle_settle_s;	/* before an idle window: 120 */
-	double idle_window_s;	/* 30 */
-	uint64_t seed;		/* of all random order: told, so that a study can be repeated as it was */
+	const struct study_vm_rule *vm_rules; /* as many */
+	double idle_settle_s;		      /* before an idle window: 120 */
+	double idle_window_s;		      /* 30 */
+	uint64_t seed;			      /* of all random order: told, so that a study can be repeated as it was */
 };
 
 /* What is wrong with a file, all of it. */

@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "knob_libvirt.h"
 #include "study_boot_internal.h"
 #include "study_check.h"
 #include "study_named.h"
+#include "study_vm.h"
 #include "text.h"
 
 struct checking {
@@ -184,7 +186,8 @@ static void check_levels(struct checking *checking, enum study_possible **ret)
 				    arena_printf(checking->machine->arena, "%s opens a security hole", plan.hole));
 			if (ret[f][l] != STUDY_NOT_AT_ALL)
 				continue;
-			if (study_level_later(checking->machine, study, level))
+			/* Of a guest that is off nothing can be said before the study has started it. */
+			if (err.code == -EHOSTDOWN || study_level_later(checking->machine, study, level))
 				add_problem(
 				    checking, STUDY_LEVEL_LATER, level->line, level_name(checking, f, l),
 				    asks_live(level) && !sys_writer_is_live(checking->machine->writer)
@@ -332,6 +335,22 @@ static void check_boots(struct checking *checking)
 					 study_count_boots(checking->matrix, 1), study->limits.boots));
 }
 
+static void check_vms(struct checking *checking)
+{
+	const struct study *study = checking->study;
+	struct err ignored = {0};
+
+	/* In a copy of a machine's files there are none to ask. */
+	if (!sys_writer_is_live(checking->machine->writer) && knob_libvirt_open(checking->machine, &ignored) < 0)
+		return;
+	for (size_t i = 0; study->vms[i]; i++) {
+		struct err err = {0};
+
+		if (study_vm_check(checking->machine, study->vms[i], &study->vm_rules[i], &err) < 0)
+			add_problem(checking, STUDY_VM, study->vm_rules[i].line, study->vms[i], why_of(checking, &err));
+	}
+}
+
 /* What a file may say and no run does yet: it is told here, and nothing begins. */
 static void check_abilities(struct checking *checking)
 {
@@ -340,18 +359,13 @@ static void check_abilities(struct checking *checking)
 
 	check_boots(checking);
 	for (size_t f = 0; f < study->factor_count; f++)
-		if (study->factors[f].cost != STUDY_LIVE && study->factors[f].cost != STUDY_HOST_BOOT)
+		if (study->factors[f].cost == STUDY_PERSON)
 			add_problem(
 			    checking, STUDY_NOT_YET, study->factors[f].line, study->factors[f].name,
 			    arena_printf(arena,
-					 "it needs %s between its levels; only settings of the running host are "
-					 "studied by themselves so far",
+					 "it needs %s between its levels; only what takes no boot of the host is "
+					 "studied by itself so far",
 					 study_cost_name(study->factors[f].cost)));
-	for (size_t i = 0; i < study->workload_count; i++)
-		if (study->workloads[i].on || study->workloads[i].ssh)
-			add_problem(checking, STUDY_NOT_YET, study->workloads[i].line, study->workloads[i].name,
-				    arena_printf(arena, "it runs %s; only the host is measured so far",
-						 study->workloads[i].on ? "in a VM" : "over ssh"));
 }
 
 /* What the engine would refuse when it begins. */
@@ -381,6 +395,7 @@ void study_check(struct knob_machine *machine, const struct study_matrix *matrix
 	check_levels(&checking, possible);
 	check_pairs(&checking, possible);
 	check_workloads(&checking);
+	check_vms(&checking);
 	check_abilities(&checking);
 	check_design(&checking, matrix);
 	study_problems_sort(ret);

@@ -118,9 +118,33 @@ static void read_idle(struct study_reader *reader, const struct study_node *node
 	(void)study_read_fields(reader, node, idle_fields, ARRAY_SIZE(idle_fields), into, "idle");
 }
 
+/* A name, or keys with more: {name: web1, ssh: root@web1, wait: 5 min, force: yes}. */
+static const char *read_vm(struct study_reader *reader, const struct study_node *node, struct study_vm_rule *rule)
+{
+	static const struct study_field keys[] = {
+	    {"name", NULL, 0, true},
+	    {"ssh", study_read_text, offsetof(struct study_vm_rule, ssh), false},
+	    {"wait", study_read_duration, offsetof(struct study_vm_rule, wait_s), false},
+	    {"force", study_read_flag, offsetof(struct study_vm_rule, force), false},
+	};
+	const struct study_node *name = study_node_get(node, "name", NULL);
+
+	rule->line = node->line;
+	if (node->kind != STUDY_MAP)
+		return study_scalar(reader, node, "the name of a VM");
+	if (!study_read_fields(reader, node, keys, ARRAY_SIZE(keys), rule, "a VM") || !name)
+		return NULL;
+	/* What begins with a dash would be an option of ssh(1). */
+	if (rule->ssh && (!*rule->ssh || *rule->ssh == '-' || strpbrk(rule->ssh, " \t\n")))
+		study_mistake(reader, study_node_get(node, "ssh", NULL), "\"%s\" names no machine; USER@MACHINE does",
+			      rule->ssh);
+	return study_scalar(reader, name, "the name of a VM");
+}
+
 static void read_vms(struct study_reader *reader, const struct study_node *node, void *into)
 {
 	const char **names = ARENA_ARRAY(reader->arena, node->item_count + 1, const char *);
+	struct study_vm_rule *rules = ARENA_ARRAY(reader->arena, node->item_count + 1, struct study_vm_rule);
 	size_t count = 0;
 
 	if (node->kind != STUDY_LIST) {
@@ -128,7 +152,7 @@ static void read_vms(struct study_reader *reader, const struct study_node *node,
 		return;
 	}
 	for (size_t i = 0; i < node->item_count; i++) {
-		const char *name = study_scalar(reader, node->items[i], "the name of a VM");
+		const char *name = read_vm(reader, node->items[i], &rules[count]);
 
 		for (size_t j = 0; name && j < count; j++)
 			if (text_equal(names[j], name))
@@ -136,6 +160,7 @@ static void read_vms(struct study_reader *reader, const struct study_node *node,
 		if (name)
 			names[count++] = name;
 	}
+	reader->study->vm_rules = rules;
 	*(const char *const **)into = names;
 }
 
@@ -296,6 +321,46 @@ static void check_workloads(struct study_reader *reader, const struct study_node
 	}
 }
 
+/* A definition or a kernel line acts when the study starts the VM: it must know that one. */
+static void check_vm_knob(struct study_reader *reader, const struct study_node *node, const struct knob_ask *ask)
+{
+	enum study_cost cost = study_ask_cost(ask);
+	const struct study *study = reader->study;
+	char *rest = ask->where ? arena_strdup(reader->arena, ask->where) : NULL;
+
+	if (cost != STUDY_VM_RESTART && cost != STUDY_GUEST_BOOT)
+		return;
+	if (!rest)
+		study_mistake(reader, node, "%s needs the name of a VM: %s@NAME", ask->name, ask->name);
+	for (char *name = strsep(&rest, ","); name; name = strsep(&rest, ",")) {
+		bool known = false;
+
+		for (size_t i = 0; study->vms[i] && !known; i++)
+			known = text_equal(study->vms[i], name);
+		if (known)
+			continue;
+		study_mistake(reader, node, "%s is of \"%s\", which is not among vms", ask->name, name);
+		study_advice(reader, "vms: [%s]", name);
+	}
+}
+
+static void check_vm_knobs(struct study_reader *reader, const struct study_node *root)
+{
+	const struct study *study = reader->study;
+	const struct study_node *node = study_node_get(root, "factors", NULL);
+
+	for (size_t f = 0; f < study->factor_count; f++)
+		for (size_t l = 0; l < study->factors[f].level_count; l++)
+			for (size_t i = 0; i < study->factors[f].levels[l].ask_count; i++) {
+				size_t before = reader->mistakes->count;
+
+				check_vm_knob(reader, node->items[f], &study->factors[f].levels[l].asks[i]);
+				/* One of them says it. */
+				if (reader->mistakes->count > before)
+					l = study->factors[f].level_count - 1;
+			}
+}
+
 /* The same knob in two factors: one would overwrite the other, and neither's effect could be told. */
 static void check_knobs(struct study_reader *reader, const struct study_node *root)
 {
@@ -363,6 +428,7 @@ int study_read(struct arena *arena, const char *file, const char *text, size_t l
 				.idle_window_s = 30,
 				.seed = 1};
 	study->vms = ARENA_ARRAY(arena, 1, const char *);
+	study->vm_rules = ARENA_ARRAY(arena, 1, struct study_vm_rule);
 	if (study_read_fields(&reader, root, fields, ARRAY_SIZE(fields), study, "a study")) {
 		study->baseline = ARENA_ARRAY(arena, study->factor_count + 1, size_t);
 		never = study_node_get(root, "never", NULL);
@@ -379,6 +445,7 @@ int study_read(struct arena *arena, const char *file, const char *text, size_t l
 			read_weights(&reader, weights);
 		read_place(&reader, root);
 		check_workloads(&reader, root);
+		check_vm_knobs(&reader, root);
 		check_knobs(&reader, root);
 		if (!mistakes->count)
 			check_matrix(&reader, root);

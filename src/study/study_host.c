@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "study_vm.h"
 #include "text.h"
 
 extern char **environ;
@@ -128,11 +129,11 @@ struct bench_command study_command(struct arena *arena, const struct study_comma
 				      .timeout_ns = (int64_t)(timeout_s * 1e9)};
 }
 
-static bool stop(void *data)
+bool study_host_stopped(void *data)
 {
 	const struct study_host *host = data;
 
-	return host->bench && bench_signals_came(&host->bench->signals);
+	return !host->leaving && host->bench && bench_signals_came(&host->bench->signals);
 }
 
 /* ---- hooks ---- */
@@ -186,14 +187,15 @@ static int undo_hooks(struct study_host *host, const size_t *levels, struct err 
 	return worst;
 }
 
-static int run_hooks(struct study_host *host, const size_t *levels, struct err *err)
+/* Those that are made before VMs start (`vms`), or the others. */
+static int run_hooks(struct study_host *host, const size_t *levels, bool vms, struct err *err)
 {
 	const struct study *study = host->matrix->study;
 
 	for (size_t f = 0; f < study->factor_count; f++) {
 		const struct study_level *level = &study->factors[f].levels[levels[f]];
 
-		if (!level->run.line || host->hooked[f] == levels[f] + 1)
+		if (!level->run.line || host->hooked[f] == levels[f] + 1 || study_vm_of_all(study, f, levels[f]) != vms)
 			continue;
 		/* One that fails half way is taken back too. */
 		host->hooked[f] = levels[f] + 1;
@@ -207,14 +209,14 @@ static int run_hooks(struct study_host *host, const size_t *levels, struct err *
 
 /* ---- knobs ---- */
 
-static int undo_knobs(struct study_host *host, struct err *err)
+static int undo_change(struct study_host *host, unsigned *in_force, struct err *err)
 {
 	struct knob_report report = {0};
-	unsigned change = host->change;
+	unsigned change = *in_force;
 
 	if (!change)
 		return 0;
-	host->change = 0;
+	*in_force = 0;
 	int r = knob_undo(host->machine, change, &report, err);
 	const char *left = r < 0 ? NULL : knob_report_left(host->arena, &report);
 
@@ -222,19 +224,41 @@ static int undo_knobs(struct study_host *host, struct err *err)
 	return r;
 }
 
-static int set_knobs(struct study_host *host, int config, struct err *err)
+static int undo_knobs(struct study_host *host, struct err *err)
+{
+	return undo_change(host, &host->change, err);
+}
+
+static int undo_vm_knobs(struct study_host *host, struct err *err)
+{
+	return undo_change(host, &host->vm_change, err);
+}
+
+/* Those of VMs that run, or those of the host: VMs start with these, and those move threads of the VMs then. */
+static size_t live_asks(struct study_host *host, int config, bool vms, struct knob_ask **ret)
+{
+	size_t all = study_host_asks_of(host->arena, host->matrix, (size_t)config, STUDY_LIVE, STUDY_LIVE, ret);
+	size_t count = 0;
+
+	for (size_t i = 0; i < all; i++)
+		if ((knob_find((*ret)[i].name)->scope == KNOB_VM) == vms)
+			(*ret)[count++] = (*ret)[i];
+	return count;
+}
+
+static int set_knobs(struct study_host *host, int config, bool vms, struct err *err)
 {
 	const struct study *study = host->matrix->study;
 	const struct knob_apply_options options = {
 	    .what = arena_printf(host->arena, STUDY_MARK "%s: %s", study->name,
 				 study_config_name(host->arena, host->matrix, (size_t)config)),
 	    .settle_ms = host->settle_ms,
-	    .stop = stop,
+	    .stop = study_host_stopped,
 	    .data = host};
 	struct knob_report report = {0};
 	struct knob_plan plan = {0};
 	struct knob_ask *asks;
-	size_t count = study_host_asks_of(host->arena, host->matrix, (size_t)config, STUDY_LIVE, STUDY_LIVE, &asks);
+	size_t count = live_asks(host, config, vms, &asks);
 	int r;
 
 	if (!count)
@@ -243,7 +267,7 @@ static int set_knobs(struct study_host *host, int config, struct err *err)
 	if (r == 0 && plan.points.count) {
 		r = knob_apply(host->machine, &plan, &options, &report, err);
 		if (r == 0)
-			host->change = report.id;
+			*(vms ? &host->vm_change : &host->change) = report.id;
 	}
 	return r == -ECANCELED && report.interrupted ? -EINTR : r;
 }
@@ -252,7 +276,7 @@ int study_host_enter(struct study_host *host, int config, struct err *err)
 {
 	const size_t *levels = study_levels(host->matrix, (size_t)config);
 	struct err fault = {0};
-	int r;
+	int r, left;
 
 	if (host->config == config && !host->anew)
 		return 0;
@@ -265,13 +289,29 @@ int study_host_enter(struct study_host *host, int config, struct err *err)
 	if (r > 0)
 		r = undo_hooks(host, levels, err);
 	if (r == 0)
+		r = undo_vm_knobs(host, err);
+	if (r == 0)
+		r = study_vm_down(host, config, err);
+	if (r == 0)
 		r = undo_knobs(host, err);
 	if (r == 0)
-		r = set_knobs(host, config, err);
+		r = set_knobs(host, config, false, err);
 	if (r == 0)
-		r = run_hooks(host, levels, err);
+		r = run_hooks(host, levels, true, err);
+	if (r == 0)
+		r = study_vm_up(host, config, err);
+	if (r == 0)
+		r = set_knobs(host, config, true, err);
+	if (r == 0)
+		r = run_hooks(host, levels, false, err);
 	if (r < 0) {
-		(void)study_host_leave(host, &fault);
+		left = study_host_leave(host, &fault);
+		/* It may be tried again only on a machine that is as it was. */
+		if (r == -EHOSTUNREACH && left < 0 && left != -EHOSTUNREACH) {
+			r = left;
+			if (err)
+				*err = fault;
+		}
 		return r;
 	}
 	host->config = config;
@@ -279,19 +319,31 @@ int study_host_enter(struct study_host *host, int config, struct err *err)
 	return 0;
 }
 
+static int undo_all_hooks(struct study_host *host, struct err *err)
+{
+	return undo_hooks(host, NULL, err);
+}
+
 int study_host_leave(struct study_host *host, struct err *err)
 {
-	struct err fault = {0};
-	int hooks, knobs;
+	int (*const parts[])(struct study_host * host, struct err * err) = {
+	    undo_all_hooks, undo_vm_knobs, study_vm_leave_down, undo_knobs, study_vm_leave_up};
+	int worst = 0;
 
 	host->leaving = true;
-	hooks = undo_hooks(host, NULL, err);
-	knobs = undo_knobs(host, &fault);
+	for (size_t i = 0; i < ARRAY_SIZE(parts); i++) {
+		struct err fault = {0};
+		int r = parts[i](host, &fault);
+
+		if (r < 0 && worst == 0) {
+			worst = r;
+			if (err)
+				*err = fault;
+		}
+	}
 	host->leaving = false;
 	host->config = -1;
-	if (hooks == 0 && knobs < 0 && err)
-		*err = fault;
-	return hooks < 0 ? hooks : knobs;
+	return worst;
 }
 
 /* ---- workloads ---- */

@@ -14,6 +14,8 @@
 #define STUDY_MARK "study "
 #define STUDY_BOOT_MARK "boot of study "
 
+struct study_vms;
+
 struct study_host {
 	struct arena *arena;
 	struct knob_machine *machine;
@@ -23,6 +25,8 @@ struct study_host {
 	unsigned settle_ms;	 /* see knob_apply_options */
 	int config;		 /* that the machine is in; -1: none of the study */
 	unsigned change;	 /* of the journal, that is in force for it; 0: none */
+	unsigned vm_change;	 /* the same, of VMs that run */
+	struct study_vms *vms;	 /* see study_vm.h; NULL: none were begun with */
 	size_t *hooked;		 /* by factor: 1 + the level whose hook has run; 0: none */
 	bool anew;		 /* the next configuration has to have a boot of its own */
 	unsigned switches;
@@ -31,6 +35,9 @@ struct study_host {
 };
 
 void study_host_begin(struct study_host *host);
+
+/* Has a signal come, so that what is being written shall be put back? `stop` of knob_apply_options; takes the host. */
+bool study_host_stopped(void *data);
 
 /*
  * Has a study or comparison settings in force, one that runs or was killed, or was a change cut short? They would be
@@ -46,9 +53,10 @@ int study_host_tidy(struct knob_machine *machine, struct err *err);
 
 /*
  * Bring the machine to a configuration; nothing is done when it is in it. What takes longest goes first: the boot of
- * the host, then its running settings and the hooks. STUDY_REBOOT and STUDY_NO_BOOT (study_boot.h): everything is put
- * back, and the machine is not in the configuration. -EINTR: stopped by a signal, and everything is as it was before
- * the study; other errors: it could not be set, and what was changed is put back.
+ * the host, then VMs, its running settings and the hooks. STUDY_REBOOT and STUDY_NO_BOOT (study_boot.h): everything is
+ * put back, and the machine is not in the configuration. -EINTR: stopped by a signal, and everything is as it was
+ * before the study; -EHOSTUNREACH: a VM did not come up as asked, which may be tried again; other errors: it could not
+ * be set. What was changed is put back then.
  */
 int study_host_enter(struct study_host *host, int config, struct err *err);
 

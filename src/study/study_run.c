@@ -10,6 +10,8 @@
 
 #include "study_meter.h"
 #include "study_run_internal.h"
+#include "study_vm.h"
+#include "study_work.h"
 #include "text.h"
 
 /* When so many runs in a row are void, of whichever configurations, it is the machine or the workload. */
@@ -98,17 +100,18 @@ const char *study_settings_json(struct arena *arena, const struct study_matrix *
 static void prepare_workload(struct running *running, size_t at)
 {
 	const struct study_workload *workload = &running->study->workloads[at];
-	struct arena *arena = running->arena;
 
 	running->commands[at] =
-	    study_command(arena, &workload->run, workload->directory, running->work, workload->timeout_s);
+	    study_work_command(&running->host, workload, &workload->run, running->work, workload->timeout_s);
 	/* A void run's last words say why. */
 	running->commands[at].output = BENCH_OUTPUT_CAPTURE;
 	if (workload->prepare.line)
-		running->prepares[at] = study_command(arena, &workload->prepare, workload->directory, running->work, 0);
+		running->prepares[at] =
+		    study_work_command(&running->host, workload, &workload->prepare, running->work, 0);
 	if (workload->cleanup.line)
-		running->cleanups[at] = study_command(arena, &workload->cleanup, workload->directory, running->work, 0);
-	(void)study_workload_reader(arena, workload, &running->readers[at]);
+		running->cleanups[at] =
+		    study_work_command(&running->host, workload, &workload->cleanup, running->work, 0);
+	(void)study_workload_reader(running->arena, workload, &running->readers[at]);
 }
 
 /* Inputs are made before anything is changed, in a directory that goes with the study. */
@@ -117,6 +120,10 @@ static int make_ready(struct running *running, struct err *err)
 	const struct study *study = running->study;
 	int r = study_work_make(running->work, err);
 
+	if (r == 0)
+		r = study_vm_begin(&running->host, err);
+	if (r == 0)
+		r = study_work_make_there(&running->host, running->work, err);
 	running->commands = ARENA_ARRAY(running->arena, study->workload_count, struct bench_command);
 	running->prepares = ARENA_ARRAY(running->arena, study->workload_count, struct bench_command);
 	running->cleanups = ARENA_ARRAY(running->arena, study->workload_count, struct bench_command);
@@ -127,7 +134,7 @@ static int make_ready(struct running *running, struct err *err)
 		prepare_workload(running, i);
 		if (workload->setup.line) {
 			const struct bench_command setup =
-			    study_command(running->arena, &workload->setup, workload->directory, running->work, 0);
+			    study_work_command(&running->host, workload, &workload->setup, running->work, 0);
 
 			r = bench_hook(running->bench, &setup,
 				       arena_printf(running->arena, "setup of %s", workload->name), err);
@@ -154,6 +161,7 @@ static int subject_of(struct running *running, int config, size_t workload, int 
 	    .command = running->commands[workload],
 	    .prepare = of->prepare.line ? &running->prepares[workload] : NULL,
 	    .conclude = of->cleanup.line ? &running->cleanups[workload] : NULL,
+	    .place = study_work_place(running->arena, of),
 	    .settings = study_settings_json(running->arena, running->setup->matrix, (size_t)config),
 	    .readers = of->metric.kind == STUDY_WALL ? NULL : &running->readers[workload],
 	    .reader_count = of->metric.kind == STUDY_WALL ? 0 : 1,
@@ -252,6 +260,9 @@ static int look_once(struct running *running, int config, enum study_purpose pur
 		const struct bench_run *run;
 
 		r = bench_measure(running->bench, subjects[i], study_purposes[purpose], block, &run, err);
+		if (r == -EHOSTUNREACH)
+			r = bench_void(running->bench, subjects[i], study_purposes[purpose], block,
+				       arena_printf(running->arena, "%s: %s", err->where, err->what), &run, err);
 		if (r < 0)
 			break;
 		seen.valid = run->valid;
@@ -271,7 +282,30 @@ static int look_once(struct running *running, int config, enum study_purpose pur
 	keep_seen(running, &seen);
 	if (seen.valid && running->setup->boot)
 		study_boot_was_well(running->setup->boot);
-	running->warm = true;
+	running->warm = running->host.config >= 0 || seen.valid;
+	return 0;
+}
+
+/* The machine did not become such: a void run of the first workload says why. */
+static int keep_unmade(struct running *running, const struct study_step *step, const char *why, struct err *err)
+{
+	const char *purpose = study_purposes[STUDY_WARM_UP];
+	const struct bench_run *run;
+	struct study_seen seen;
+	int64_t block = 0;
+	int subject = 0, r = subject_of(running, step->config, 0, &subject, err);
+
+	study_seen_begin(&seen, step->config, running->boot, STUDY_WARM_UP);
+	seen.valid = false;
+	if (r == 0)
+		r = bench_block(running->bench, purpose, &subject, 1, &block, err);
+	if (r == 0)
+		r = bench_void(running->bench, subject, purpose, block, why, &run, err);
+	if (r < 0)
+		return r;
+	keep_seen(running, &seen);
+	running->warm = false;
+	running->void_row++;
 	return 0;
 }
 
@@ -382,6 +416,12 @@ static int perform(struct running *running, const struct study_step *step, struc
 	running->host.anew = step->own_boot && running->setup->boot &&
 			     !study_boot_is_fresh(running->outcome->seen, running->outcome->count, running->boot);
 	r = study_host_enter(&running->host, step->config, err);
+	if (r == -EHOSTUNREACH) {
+		why = arena_printf(running->arena, "%s: %s", err->where, err->what);
+		*err = (struct err){0};
+		r = keep_unmade(running, step, why, err);
+		return r < 0 ? r : judge_voids(running, step, why, err);
+	}
 	if (r == 0 && step->purpose == STUDY_IDLE)
 		return idle_once(running, step, err);
 	if (r == 0 && !running->warm)
@@ -585,6 +625,9 @@ static int finish(struct running *running, int r, struct err *err)
 {
 	struct study_outcome *outcome = running->outcome;
 	struct err fault = {0}, ignored = {0};
+
+	/* Before VMs that were off are off again. */
+	study_work_clear_there(&running->host, running->work);
 	int left = study_host_leave(&running->host, &fault);
 
 	outcome->switches = running->host.switches;

@@ -14,7 +14,7 @@
  *				    started, with the pins of its definition. Its guest has another boot id then, and
  *				    the words of its menu in proc/cmdline
  *   run/libvirt/qemu/NAME.hang	    it does not shut down
- *   run/libvirt/qemu/NAME.broken   it does not start
+ *   run/libvirt/qemu/NAME.broken   it does not start with a definition that holds this text
  *   run/libvirt/qemu/NAME.silent   its agent does not answer after a start
  *   run/libvirt/qemu/NAME.loose    its vCPUs run anywhere after a start
  *   run/libvirt/qemu/NAME.mute	    the VM has no channel for an agent

@@ -103,7 +103,7 @@ static void boot_guest(const struct _virDomain *domain)
 
 int virDomainCreate(virDomainPtr domain)
 {
-	char xml[TEXT], pid[32] = "1\n";
+	char xml[TEXT], pid[32] = "1\n", broken[NAME];
 
 	if (domain->connection->looks)
 		return fake_fail(VIR_ERR_OPERATION_DENIED, "operation forbidden for read only access");
@@ -111,12 +111,13 @@ int virDomainCreate(virDomainPtr domain)
 	if (virDomainIsActive(domain))
 		return fake_fail(VIR_ERR_OPERATION_INVALID,
 				 "Requested operation is not valid: domain is already running");
-	if (fake_libvirt.changes == fake_libvirt.fail_at || is_there(domain, ".broken"))
+	if (fake_read_text(DEFINITION(domain), xml, sizeof(xml)) < 0)
+		return fake_fail(VIR_ERR_NO_DOMAIN, "Domain not found");
+	if (fake_libvirt.changes == fake_libvirt.fail_at ||
+	    (fake_read_text(RUNTIME(domain, ".broken"), broken, sizeof(broken)) == 0 && strstr(xml, broken)))
 		return fake_fail(VIR_ERR_INTERNAL_ERROR,
 				 "internal error: qemu unexpectedly closed the monitor: unable to "
 				 "map backing store for guest RAM: Cannot allocate memory");
-	if (fake_read_text(DEFINITION(domain), xml, sizeof(xml)) < 0)
-		return fake_fail(VIR_ERR_NO_DOMAIN, "Domain not found");
 	(void)fake_read_text(RUNTIME(domain, ".off"), pid, sizeof(pid));
 	start_process(domain, pid);
 	fake_write_text(RUNTIME(domain, ".pid"), pid);

@@ -93,7 +93,16 @@ static const struct {
     {HEAD "factors:\n  'a b': {knob: thp, levels: [never, always]}\n", 4, "is no name"},
     {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nvms: web1\n", 5, "vms are a list"},
     {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nvms: [web1, web1]\n", 5, "there twice"},
-    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nvms: [{a: b}]\n", 5, "expected the name of a VM"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nvms: [{a: b}]\n", 5, "a VM has no key \"a\""},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nvms: [[a]]\n", 5, "expected the name of a VM"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nvms: [{ssh: a}]\n", 5, "name"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nvms: [{name: a, ssh: -x}]\n", 5,
+     "\"-x\" names no machine"},
+    {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nvms: [{name: a, wait: long}]\n", 5, ""},
+    {HEAD "factors:\n  f: {knob: vm.queues@b, levels: [1, 2]}\nvms: [a]\n", 4,
+     "vm.queues is of \"b\", which is not among vms"},
+    {HEAD "factors:\n  f: {knob: guest.idle@b, levels: [poll, halt]}\n", 4, "guest.idle is of \"b\""},
+    {HEAD "factors:\n  f: {knob: vm.queues, levels: [1, 2]}\nvms: [a]\n", 4, "needs the name of a VM"},
     {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nseed: -3\n", 5, "no whole number"},
     {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\nseed: 0x10\n", 5, "no whole number"},
     {HEAD "factors:\n  f: {knob: thp, levels: [never, always]}\ndesign: best\n", 5,
@@ -380,10 +389,11 @@ static void test_plans(void **state)
 
 		assert_int_equal(ftruncate(fd, 0), 0);
 		assert_int_equal(pwrite(fd, plans[i].plan, strlen(plans[i].plan), 0), strlen(plans[i].plan));
-		read_text(
-		    arena,
-		    arena_printf(arena, HEAD "factors:\n  f: {levels: {now: as-found, placed: {plan: %s}}}\n", path),
-		    &study, &found, &r);
+		read_text(arena,
+			  arena_printf(
+			      arena, HEAD "factors:\n  f: {levels: {now: as-found, placed: {plan: %s}}}\nvms: [web1]\n",
+			      path),
+			  &study, &found, &r);
 		if (r)
 			fail_msg("line %u: %s", found.items[0].line, found.items[0].what);
 		level = &study->factors[0].levels[1];

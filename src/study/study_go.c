@@ -7,6 +7,7 @@
 
 #include "study_boot_internal.h"
 #include "study_unit.h"
+#include "study_vm.h"
 #include "text.h"
 
 enum { NOTIFY_S = 60 };
@@ -73,6 +74,7 @@ int study_go_begin(struct study_boot *boot, struct err *err)
 	if (sys_writer_read(boot->machine->writer, boot->arena, "/proc/sys/kernel/osrelease", &kernel, NULL, NULL) == 0)
 		state->kernel = text_trim(boot->arena, kernel);
 	state->suited = study_suited_json(boot->study);
+	state->vms = study_vm_running_json(boot->machine, boot->study);
 	state->out = json_array();
 	state->failures = json_array();
 	state->began_s = (int64_t)time(NULL);
@@ -124,6 +126,9 @@ static int finish(struct study_boot *boot, enum study_move *ret, struct err *err
 {
 	int r = study_boot_leave(boot, err);
 
+	/* Those that no boot of the host starts by itself. */
+	if (r == 0)
+		r = study_vm_wake(boot->machine, boot->study, boot->state->vms, false, err);
 	if (r == STUDY_REBOOT) {
 		*ret = STUDY_BOOTS;
 		return 0;
@@ -206,8 +211,12 @@ int study_go_on(struct study_boot *boot, const struct study_setup *setup, struct
 	enum study_wish wish = study_wish_read(boot->machine);
 	bool decided = false;
 	struct err fault = {0};
-	int r = study_host_tidy(boot->machine, err), arrived;
+	int r, arrived;
 
+	/* What has to be put back inside guests needs them up; where one is not, that is told then. */
+	(void)study_vm_wake(boot->machine, boot->study, state->vms, true, &fault);
+	fault = (struct err){0};
+	r = study_host_tidy(boot->machine, err);
 	if (r < 0)
 		return r;
 	if (wish == STUDY_WISH_ABORT)

@@ -73,6 +73,7 @@ static void read_all(struct arena *arena, const json_t *json, struct study_state
 	    .load_limit = number_of(json, "load_limit"),
 	    .kernel = text_of(arena, json, "kernel"),
 	    .suited = object_of(json, "suited"),
+	    .vms = object_of(json, "vms"),
 	    .units = list_of(json, "units"),
 	    .began_s = (int64_t)json_integer_value(json_object_get(json, "began")),
 	    .boots_most = count_of(json, "boots_most"),
@@ -138,7 +139,7 @@ int study_state_read(struct knob_machine *machine, struct study_state *ret, stru
 
 void study_state_clear(struct study_state *state)
 {
-	json_t **owned[] = {&state->environment,  &state->suited, &state->units,
+	json_t **owned[] = {&state->environment,  &state->suited, &state->vms,	   &state->units,
 			    &state->asked.levels, &state->out,	  &state->failures};
 
 	for (size_t i = 0; i < ARRAY_SIZE(owned); i++) {
@@ -205,6 +206,7 @@ static json_t *state_json(const struct study_state *state)
 		put_text(json, texts[i].key, texts[i].text);
 	put_shared(json, "environment", state->environment);
 	put_shared(json, "suited", state->suited);
+	put_shared(json, "vms", state->vms);
 	put_shared(json, "units", state->units);
 	put_shared(json, "out", state->out);
 	put_shared(json, "failures", state->failures);

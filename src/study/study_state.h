@@ -43,6 +43,7 @@ struct study_state {
 	double load_limit;	 /* see bench_limits */
 	const char *kernel;	 /* the release that ran */
 	json_t *suited;		 /* what the file is on this machine, see study_suited_json() */
+	json_t *vms;		 /* {"web": true}: did the VM run? */
 	json_t *units;		 /* names of the units that had failed already */
 	int64_t began_s;	 /* seconds since 1970 */
 	unsigned boots_most;	 /* of the host, in all; 0: it boots never */

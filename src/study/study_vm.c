@@ -258,7 +258,7 @@ int study_vm_up(struct study_host *host, int config, struct err *err)
 	return r;
 }
 
-/* ---- begin and end ---- */
+/* ---- looking ---- */
 
 static int find(struct knob_machine *machine, const char *name, struct knob_domain *ret, struct err *err)
 {
@@ -286,6 +286,80 @@ int study_vm_check(struct knob_machine *machine, const char *name, const struct 
 		return r;
 	return bench_guest_open(machine, domain.uuid, &guest, err);
 }
+
+/* ---- over boots of the host ---- */
+
+json_t *study_vm_running_json(struct knob_machine *machine, const struct study *study)
+{
+	json_t *json = json_object();
+
+	for (size_t i = 0; study->vms[i]; i++) {
+		struct knob_domain domain;
+		struct err ignored = {0};
+
+		if (knob_libvirt_find(machine, study->vms[i], &domain, &ignored) == 0)
+			(void)json_object_set_new(json, study->vms[i], json_boolean(domain.running));
+	}
+	return json;
+}
+
+/* Has a change that is in force something of the VM's guest? */
+static bool is_guest_changed(struct knob_machine *machine, const char *uuid)
+{
+	struct knob_journal journal = {0};
+	struct err ignored = {0};
+	unsigned *ids;
+	size_t count = knob_journal_read(machine, &journal, &ignored) < 0 ? 0 : knob_in_force(machine, &journal, &ids);
+
+	for (size_t i = 0; i < count; i++)
+		for (size_t c = 0; c < journal.count; c++)
+			for (size_t p = 0; journal.changes[c].id == ids[i] && p < journal.changes[c].point_count; p++) {
+				const struct knob_point *point = &journal.changes[c].points[p];
+
+				if (point->knob && point->knob->scope == KNOB_GUEST && text_starts(point->where, uuid))
+					return true;
+			}
+	return false;
+}
+
+static int wake(struct knob_machine *machine, const struct study_vm_rule *rule, const char *name, bool ran, bool whole,
+		struct err *err)
+{
+	struct study_host host = {.arena = machine->arena, .machine = machine, .leaving = true};
+	struct study_vm vm = {.rule = rule};
+	struct knob_domain domain;
+	int r = knob_libvirt_find(machine, name, &domain, err);
+
+	if (r == 0 && ran && !domain.running)
+		r = knob_libvirt_power(machine, domain.uuid, KNOB_LIBVIRT_START, err);
+	knob_vm_forget(machine);
+	if (r < 0 || !whole || !is_guest_changed(machine, domain.uuid))
+		return r;
+	vm.file_name = vm.name = domain.name;
+	vm.uuid = domain.uuid;
+	return study_vm_wait_up(&host, &vm, NULL, err);
+}
+
+int study_vm_wake(struct knob_machine *machine, const struct study *study, const json_t *ran, bool whole,
+		  struct err *err)
+{
+	int worst = 0;
+
+	for (size_t i = 0; study->vms[i]; i++) {
+		struct err fault = {0};
+		int r = wake(machine, &study->vm_rules[i], study->vms[i],
+			     json_is_true(json_object_get(ran, study->vms[i])), whole, &fault);
+
+		if (r < 0 && worst == 0) {
+			worst = r;
+			if (err)
+				*err = fault;
+		}
+	}
+	return worst;
+}
+
+/* ---- begin and end ---- */
 
 static int begin_vm(struct study_host *host, struct study_vm *vm, struct err *err)
 {

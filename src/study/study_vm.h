@@ -10,6 +10,8 @@
 #ifndef HVTUNE_STUDY_VM_H
 #define HVTUNE_STUDY_VM_H
 
+#include <jansson.h>
+
 #include "bench_guest.h"
 #include "study_host.h"
 
@@ -40,6 +42,17 @@ int study_vm_leave_up(struct study_host *host, struct err *err);
 
 /* The guest that work on that VM runs in, while study_vm_begin() is in force; NULL: it is no VM of the study. */
 const struct bench_guest *study_vm_guest(const struct study_host *host, const char *name);
+
+/* {"web": true, "db": false}: which of the study's VMs run now; for the state of the study, and the caller's. */
+json_t *study_vm_running_json(struct knob_machine *machine, const struct study *study);
+
+/*
+ * Start those that ran when the study began and do not run now: after a boot of the host. `whole`: where changes of a
+ * guest's kernel line are in force, wait for that guest too, as long as the study waits for it. The first fault is
+ * told.
+ */
+int study_vm_wake(struct knob_machine *machine, const struct study *study, const json_t *ran, bool whole,
+		  struct err *err);
 
 /* Is the level reached by starting VMs anew, though none of its knobs says of which? */
 bool study_vm_of_all(const struct study *study, size_t factor, size_t level);

@@ -74,10 +74,10 @@ static bool was_stopped(const struct study_host *host, int64_t moment_ns)
 /* QEMU is another process after a start, which only work in the guest has to know. */
 static int reach(struct study_host *host, struct study_vm *vm, struct err *err)
 {
-	const struct study *study = host->matrix->study;
+	const struct study *study = host->matrix ? host->matrix->study : NULL;
 	bool works = false;
 
-	for (size_t i = 0; i < study->workload_count; i++)
+	for (size_t i = 0; study && i < study->workload_count; i++)
 		works = works || text_equal(study->workloads[i].on, vm->file_name);
 	return works ? bench_guest_open(host->machine, vm->uuid, &vm->guest, err) : 0;
 }

@@ -319,6 +319,39 @@ static void refusals(void **state)
 	}
 }
 
+/*
+ * A power cut of the host, and it boots without starting its VMs: those that ran when the study began are started, and
+ * what has to be put back inside a guest can be.
+ */
+static void after_a_power_cut(void **state)
+{
+	struct scene scene;
+	struct err err = {0};
+
+	(void)state;
+	start(&scene, "[web]");
+	const char *before = strdup(vm_scene_read(&scene.vms, DEFINITION));
+	json_t *ran = study_vm_running_json(&scene.machine, scene.matrix.study);
+
+	assert_true(json_is_true(json_object_get(ran, "web")));
+	assert_int_equal(study_vm_begin(&scene.host, &err), 0);
+	enter(&scene, config_of(&scene, 1, 1, 1));
+	assert_int_equal(knob_libvirt_power(&scene.machine, SCENE_WEB_UUID, KNOB_LIBVIRT_CUT, &err), 0);
+	knob_machine_close(&scene.machine);
+	vm_scene_write(&scene.vms, BOOT, "second\n");
+	vm_scene_write(&scene.vms, "/proc/sys/vm/swappiness", "60\n");
+	open_host(&scene, "[web]");
+	assert_int_equal(study_host_tidy(&scene.machine, &err), -EIO);
+	assert_int_equal(study_vm_wake(&scene.machine, scene.matrix.study, ran, true, &err), 0);
+	assert_true(runs(&scene));
+	if (study_host_tidy(&scene.machine, &err) < 0)
+		fail_msg("%s: %s", err.where, err.what);
+	assert_as_before(&scene, before);
+	json_decref(ran);
+	free((char *)before);
+	stop(&scene);
+}
+
 /* ---- killed ---- */
 
 static int walk(struct scene *scene, struct err *err)
@@ -398,9 +431,9 @@ static void killed_anywhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(there_and_back), cmocka_unit_test(off_before),	 cmocka_unit_test(gone_off),
-	    cmocka_unit_test(failures),	      cmocka_unit_test(silent_guest),	 cmocka_unit_test(forced),
-	    cmocka_unit_test(refusals),	      cmocka_unit_test(killed_anywhere),
+	    cmocka_unit_test(there_and_back), cmocka_unit_test(off_before),	   cmocka_unit_test(gone_off),
+	    cmocka_unit_test(failures),	      cmocka_unit_test(silent_guest),	   cmocka_unit_test(forced),
+	    cmocka_unit_test(refusals),	      cmocka_unit_test(after_a_power_cut), cmocka_unit_test(killed_anywhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

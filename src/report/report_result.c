@@ -108,16 +108,37 @@ const char *report_command(struct arena *arena, const char *words)
 static void find_workloads(struct report_result *result)
 {
 	const struct store_whole *whole = result->whole;
+	int *workloads = ARENA_ARRAY(result->arena, whole->configuration_count + 1, int), count = 0;
 
-	result->workloads = ARENA_ARRAY(result->arena, whole->configuration_count + 1, int);
-	result->workload_count = 1;
-	for (size_t i = 1; i < whole->configuration_count && result->study; i++) {
+	for (size_t i = 0; i < whole->configuration_count && result->study; i++) {
 		size_t same = 0;
 
-		while (same < i && !text_equal(whole->configurations[same].command, whole->configurations[i].command))
+		if (result_is_idle(result, i))
+			continue;
+		while (same < i && (result_is_idle(result, same) ||
+				    !text_equal(whole->configurations[same].command, whole->configurations[i].command)))
 			same++;
-		result->workloads[i] = same < i ? result->workloads[same] : result->workload_count++;
+		workloads[i] = same < i ? workloads[same] : count++;
 	}
+	result->workload_count = MAX_OF(count, 1);
+	for (size_t i = 0; i < whole->configuration_count; i++)
+		if (result_is_idle(result, i))
+			workloads[i] = result->workload_count;
+	result->workloads = workloads;
+}
+
+bool result_is_idle(const struct report_result *result, size_t configuration)
+{
+	return result->study && !result->whole->configurations[configuration].command;
+}
+
+size_t result_configurations_of(const struct report_result *result, int workload)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < result->whole->configuration_count; i++)
+		count += result->workloads[i] == workload;
+	return count;
 }
 
 /* Of a session that names its baseline the configurations with its settings, else the first of each workload. */
@@ -125,10 +146,10 @@ static void find_baselines(struct report_result *result)
 {
 	const struct store_whole *whole = result->whole;
 	json_t *method = result_json(whole->session.method), *baseline = json_object_get(method, "baseline");
-	int *found = ARENA_ARRAY(result->arena, (size_t)result->workload_count + 1, int);
+	int *found = ARENA_ARRAY(result->arena, (size_t)result->workload_count + 2, int);
 
 	result->baselines = found;
-	for (int i = 0; i < result->workload_count; i++)
+	for (int i = 0; i <= result->workload_count; i++)
 		found[i] = -1;
 	for (size_t i = whole->configuration_count; i-- > 0;) {
 		json_t *settings = result_json(whole->configurations[i].settings);
@@ -163,8 +184,10 @@ static void find_shares(struct report_result *result)
 {
 	const int metrics[] = {result->main, result_energy(result)};
 
-	result->attributions =
-	    ARENA_ARRAY(result->arena, ARRAY_SIZE(metrics) * (size_t)result->workload_count, struct report_attribution);
+	/* What the study said rests on all that it knew. */
+	result_answer(result);
+	if (result->attribution_count)
+		return;
 	for (size_t i = 0; i < ARRAY_SIZE(metrics); i++)
 		for (int workload = 0; workload < result->workload_count && metrics[i] >= 0; workload++)
 			result_attribute(result, (size_t)metrics[i], workload);

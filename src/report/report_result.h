@@ -44,18 +44,62 @@ struct report_metric {
 	struct report_difference *differences; /* the same; that of the first is empty */
 };
 
-/* What a setting contributes to a change of several. */
+/* What a setting contributes to a change of several, as ratios. */
 struct report_lever {
 	const char *knobs, *from, *to; /* "governor", "powersave", "performance" */
-	struct stat_lever share;
+	struct stat_interval share;
+	double alone;	    /* on the start, without the others */
+	double least, most; /* the range over orders */
+	bool equivalent;    /* nothing worth a name */
+};
+
+/* One step of a chain of single changes. */
+struct report_step {
+	const char *label;
+	double value, step, alone; /* after it; ratio to the one before; ratio alone. NAN: not known */
 };
 
 /* The way from one configuration to another, the largest share first. */
 struct report_attribution {
-	int metric, workload, from, to;
-	struct stat_attribution total;
+	struct chart_measure measure;
+	const char *goal;     /* what it is of: a metric, or a goal of a study */
+	const char *workload; /* NULL: there is one, or it is of all together */
+	const char *from, *to;
+	const char *how; /* the shares were found, a sentence */
+	double start, end;
+	struct stat_interval total;    /* as measured */
+	struct stat_interval residual; /* NAN: nothing is left over, by the way in which they were found */
+	bool attributable;
 	struct report_lever *levers;
 	int count;
+	struct report_step *chain;
+	int chain_count;
+};
+
+/* What a study said at its end. */
+struct report_pick {
+	const char *pick, *title;  /* "near", "most efficient within 5 % of the fastest" */
+	const char *configuration; /* NULL: none, see why */
+	const char *why;
+	bool sure;
+	double bad, regret_95, gain; /* NAN: not known */
+};
+
+struct report_idle {
+	const char *name, *behind; /* NULL: behind none */
+	int windows;
+	struct stat_interval watts, over, trace; /* NAN: not known */
+	double lowest;
+	bool left;
+};
+
+struct report_answer {
+	struct report_pick *picks;
+	struct report_idle *idles;
+	struct chart_point *points; /* time and energy */
+	int pick_count, idle_count, point_count;
+	const char *idle_why;
+	double break_even_s; /* NAN: not known */
 };
 
 /* A configuration of a study beside its baseline over all workloads: ratios above 1 are more. */
@@ -82,15 +126,21 @@ struct report_result {
 	size_t sample_count;
 	const int *boots; /* of each run, counted from 0 in their order; -1: not known */
 	int boot_count;
-	bool study;	/* runs were chosen by what was seen: no difference is claimed */
-	int *workloads; /* of each configuration: a study may have several, whose values are not compared */
+	bool study; /* runs were chosen by what was seen: no difference is claimed */
+	/*
+	 * Of each configuration: a study may have several, whose values are not compared. workload_count: its idle
+	 * windows, in which nothing is run.
+	 */
+	const int *workloads;
 	int workload_count;
 	const int *baselines;	       /* of each workload the configuration that it began from; -1: not measured */
 	double alpha, margin;	       /* of the comparisons, from the session's method */
 	struct report_metric *metrics; /* whole->metric_count */
 	int main;		       /* index of the metric that the verdict is about; -1 without metrics */
-	struct report_attribution *attributions; /* of the main metric and of energy, by workload */
+	struct report_attribution
+	    *attributions; /* of the main metric and of energy, by workload; or what a study said */
 	int attribution_count;
+	struct report_answer answer;
 	struct report_mean *means; /* the baseline first; none where there is one workload */
 	int mean_count;
 	struct report_change *changes; /* of two configurations; of a study to what it confirmed */

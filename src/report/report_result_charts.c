@@ -28,7 +28,7 @@ struct chart *result_chart(struct report_result *result, enum chart_kind kind, c
 }
 
 /* How the intervals came about, and of energy what measured it. */
-static const char *metric_note(const struct report_result *result, const struct store_metric *metric)
+const char *result_metric_note(const struct report_result *result, const struct store_metric *metric)
 {
 	return arena_printf(result->arena, "%.4g %% intervals%s%s%s%s%s.", 100 * (1 - STAT_ALPHA),
 			    metric->source ? "; measured by " : "", metric->source ? metric->source : "",
@@ -131,8 +131,9 @@ static const char *level(const struct report_result *result, size_t configuratio
 
 static const char *group_of(const struct report_result *result, size_t configuration, const char *const *knobs)
 {
-	const char *workload =
-	    result->workload_count > 1 ? result_workload_label(result, result->workloads[configuration]) : "";
+	const char *workload = result->workload_count > 1 && !result_is_idle(result, configuration)
+				   ? result_workload_label(result, result->workloads[configuration])
+				   : "";
 
 	if (!knobs)
 		return *workload ? workload : NULL;
@@ -155,12 +156,21 @@ static void gather_groups(const struct report_result *result, size_t *order, siz
 	}
 }
 
-static void add_intervals(struct report_result *result, const struct report_metric *metric)
+/* `idle`: of idle windows, which are beside no run. */
+static void add_intervals(struct report_result *result, const struct report_metric *metric, bool idle)
 {
 	const struct store_whole *whole = result->whole;
 	struct chart_interval *rows = ARENA_ARRAY(result->arena, whole->configuration_count + 1, struct chart_interval);
-	size_t *order = row_order(result, metric), count = MIN_OF(whole->configuration_count, (size_t)ROWS_DRAWN);
+	size_t *order = row_order(result, metric), all = 0, count;
 	const char *const *knobs = two_factors(result);
+
+	for (size_t i = 0; i < whole->configuration_count; i++)
+		if (result_is_idle(result, order[i]) == idle &&
+		    result_has_runs(result, result->workloads[order[i]], (size_t)(metric - result->metrics)))
+			order[all++] = order[i];
+	if (!all)
+		return;
+	count = MIN_OF(all, (size_t)ROWS_DRAWN);
 
 	if (knobs)
 		gather_groups(result, order, count, knobs);
@@ -179,182 +189,13 @@ static void add_intervals(struct report_result *result, const struct report_metr
 		    .note = note_of(result, metric, order[i]),
 		    .mark = result->study ? CHART_PLAIN : mark_of(metric, order[i])};
 	}
-	const char *note = metric_note(result, metric->metric);
+	const char *note = result_metric_note(result, metric->metric);
 
-	if (count < whole->configuration_count)
-		note = arena_printf(result->arena, "%s The first %zu of %zu; the table has all.", note, count,
-				    whole->configuration_count);
-	result_chart(result, CHART_INTERVALS, title_of(result, metric), note)->intervals =
-	    (struct chart_intervals){metric->measure, rows, (int)count};
-}
-
-/* ---- chain and grid of settings ---- */
-
-/* In how many knobs do two configurations differ? *ret_knob is the last of them. */
-static int differing(const struct report_result *result, const char *const *knobs, size_t a, size_t b,
-		     const char **ret_knob)
-{
-	const struct store_configuration *all = result->whole->configurations;
-	int count = 0;
-
-	for (size_t i = 0; knobs[i]; i++) {
-		const char *left = report_setting(result->arena, &all[a], knobs[i]);
-		const char *right = report_setting(result->arena, &all[b], knobs[i]);
-
-		if (text_equal(left, right) || (!left && !right))
-			continue;
-		*ret_knob = knobs[i];
-		count++;
-	}
-	return count;
-}
-
-/*
- * Is each configuration the one before with one knob more? Then it is a chain of single changes. Three at least: a
- * single change is shown by its interval.
- */
-static bool is_chain(const struct report_result *result, const char *const *knobs)
-{
-	const char *knob, *seen[64] = {0};
-	size_t count = result->whole->configuration_count;
-
-	/* The order of a study is what was cheap to switch, or told most. */
-	if (result->study || count < 3 || count > ARRAY_SIZE(seen))
-		return false;
-	for (size_t i = 1; i < count; i++) {
-		if (differing(result, knobs, i - 1, i, &knob) != 1)
-			return false;
-		for (size_t k = 1; k < i; k++)
-			if (text_equal(seen[k], knob))
-				return false;
-		seen[i] = knob;
-	}
-	return true;
-}
-
-/* What a knob brings alone, on top of the first configuration, beside its step in the chain. */
-static const char *alone(const struct report_result *result, size_t metric, const char *const *knobs, size_t step,
-			 const char *knob)
-{
-	const struct store_configuration *all = result->whole->configurations;
-	const char *value = report_setting(result->arena, &all[step], knob), *other;
-
-	for (size_t i = 1; i < result->whole->configuration_count; i++) {
-		struct stat_interval ratio;
-
-		if (differing(result, knobs, 0, i, &other) != 1 || !text_equal(other, knob) ||
-		    !text_equal(report_setting(result->arena, &all[i], knob), value))
-			continue;
-		ratio = report_result_pair(result, metric, 0, i);
-		return isfinite(ratio.estimate) ? arena_printf(result->arena, "alone %s",
-							       result_ratio_words(result->arena, ratio.estimate,
-										  (ratio.high - ratio.low) / 2))
-						: "alone: too few runs";
-	}
-	return "alone: not measured";
-}
-
-static void add_waterfall(struct report_result *result, const struct report_metric *metric, const char *const *knobs)
-{
-	const struct store_whole *whole = result->whole;
-	struct chart_step *steps = ARENA_ARRAY(result->arena, whole->configuration_count, struct chart_step);
-	size_t index = (size_t)(metric - result->metrics);
-
-	for (size_t i = 0; i < whole->configuration_count; i++) {
-		double before = i ? metric->estimates[i - 1].value.estimate : NAN;
-		struct stat_interval ratio = {NAN, NAN, NAN};
-		const char *knob = NULL;
-
-		if (i) {
-			(void)differing(result, knobs, i - 1, i, &knob);
-			ratio = report_result_pair(result, index, i - 1, i);
-		}
-		const char *value = knob ? report_setting(result->arena, &whole->configurations[i], knob) : NULL;
-
-		steps[i] = (struct chart_step){
-		    .label = !knob ? whole->configurations[i].name
-				   : arena_printf(result->arena, "%s=%s", knob, value ? value : "as it was"),
-		    .value = metric->estimates[i].value.estimate,
-		    .change_low = before * (ratio.low - 1),
-		    .change_high = before * (ratio.high - 1),
-		    .note = knob ? alone(result, index, knobs, i, knob) : NULL};
-	}
-	result_chart(result, CHART_WATERFALL,
-		     arena_printf(result->arena, "%s in single steps, in this order", metric->measure.name),
-		     "What a step brings depends on those before it; what it brings alone stands beside it.")
-	    ->waterfall = (struct chart_waterfall){metric->measure, steps, (int)whole->configuration_count};
-}
-
-/* The values that a knob takes, in their order; NULL where it is not set counts as "as it was". */
-static const char *const *levels(const struct report_result *result, const char *knob, int *ret_count)
-{
-	const struct store_whole *whole = result->whole;
-	const char **found = ARENA_ARRAY(result->arena, whole->configuration_count + 1, const char *);
-	int count = 0;
-
-	for (size_t i = 0; i < whole->configuration_count; i++) {
-		const char *value = report_setting(result->arena, &whole->configurations[i], knob);
-		bool known = false;
-
-		value = value ? value : "as it was";
-		for (int k = 0; k < count; k++)
-			known |= text_equal(found[k], value);
-		if (!known)
-			found[count++] = value;
-	}
-	*ret_count = count;
-	return found;
-}
-
-static int level_index(const char *const *all, int count, const char *value)
-{
-	for (int i = 0; i < count; i++)
-		if (text_equal(all[i], value ? value : "as it was"))
-			return i;
-	return -1;
-}
-
-/* Two knobs that both take several values, on a grid of which at least half is filled, for one workload. */
-static void add_heat(struct report_result *result, const struct report_metric *metric, const char *const *knobs,
-		     int workload)
-{
-	const char *of = "";
-
-	const struct store_whole *whole = result->whole;
-	struct chart_heat heat = {.measure = metric->measure};
-	double *values;
-
-	if (!knobs[0] || !knobs[1] || knobs[2])
-		return;
-	heat.row_name = knobs[0];
-	heat.column_name = knobs[1];
-	heat.rows = levels(result, knobs[0], &heat.row_count);
-	heat.columns = levels(result, knobs[1], &heat.column_count);
-	size_t cells = (size_t)heat.row_count * (size_t)heat.column_count;
-
-	if (heat.row_count < 2 || heat.column_count < 2 ||
-	    whole->configuration_count / (size_t)result->workload_count * 2 < cells)
-		return;
-	values = ARENA_ARRAY(result->arena, cells, double);
-	for (size_t i = 0; i < cells; i++)
-		values[i] = NAN;
-	for (size_t i = 0; i < whole->configuration_count; i++) {
-		if (result->workloads[i] != workload)
-			continue;
-		if (result->workload_count > 1)
-			of = arena_printf(result->arena, ": %s", result_workload_label(result, workload));
-		int row = level_index(heat.rows, heat.row_count,
-				      report_setting(result->arena, &whole->configurations[i], knobs[0]));
-		int column = level_index(heat.columns, heat.column_count,
-					 report_setting(result->arena, &whole->configurations[i], knobs[1]));
-
-		values[row * heat.column_count + column] = metric->estimates[i].value.estimate;
-	}
-	heat.values = values;
-	result_chart(result, CHART_HEAT,
-		     arena_printf(result->arena, "%s by %s and %s%s", metric->measure.name, knobs[0], knobs[1], of),
-		     metric_note(result, metric->metric))
-	    ->heat = heat;
+	if (count < all)
+		note = arena_printf(result->arena, "%s The first %zu of %zu; the table has all.", note, count, all);
+	result_chart(result, CHART_INTERVALS,
+		     arena_printf(result->arena, "%s%s", idle ? "Idle: " : "", title_of(result, metric)), note)
+	    ->intervals = (struct chart_intervals){metric->measure, rows, (int)count};
 }
 
 /* ---- time and energy ---- */
@@ -385,20 +226,26 @@ static void add_pareto(struct report_result *result, const struct report_metric 
 {
 	const struct store_whole *whole = result->whole;
 	struct chart_point *points = ARENA_ARRAY(result->arena, whole->configuration_count, struct chart_point);
+	const size_t *order = row_order(result, x);
+	int count = 0;
 
-	for (size_t i = 0; i < whole->configuration_count; i++) {
+	for (size_t at = 0; at < whole->configuration_count && count < ROWS_DRAWN; at++) {
+		size_t i = order[at];
 		const struct stat_interval *a = &x->estimates[i].value, *b = &y->estimates[i].value;
 		bool first = isfinite(x->estimates[i].half), second = isfinite(y->estimates[i].half);
 
-		points[i] = (struct chart_point){.label = whole->configurations[i].name,
-						 .x = a->estimate,
-						 .x_low = first ? a->low : NAN,
-						 .x_high = first ? a->high : NAN,
-						 .y = b->estimate,
-						 .y_low = second ? b->low : NAN,
-						 .y_high = second ? b->high : NAN};
+		if (result_is_idle(result, i))
+			continue;
+		points[count++] = (struct chart_point){.label = whole->configurations[i].name,
+						       .x = a->estimate,
+						       .x_low = first ? a->low : NAN,
+						       .x_high = first ? a->high : NAN,
+						       .y = b->estimate,
+						       .y_low = second ? b->low : NAN,
+						       .y_high = second ? b->high : NAN,
+						       .note = result_picked(result, whole->configurations[i].name)};
 	}
-	const struct chart_pareto pareto = {x->measure, y->measure, points, (int)whole->configuration_count};
+	const struct chart_pareto pareto = {x->measure, y->measure, points, count};
 
 	result_mark_front(&pareto, points);
 	result_chart(result, CHART_PARETO, arena_printf(result->arena, "%s and %s", x->measure.name, y->measure.name),
@@ -431,8 +278,12 @@ static void add_dots(struct report_result *result, const struct report_metric *m
 	const struct store_whole *whole = result->whole;
 	size_t index = (size_t)(metric - result->metrics);
 	struct chart_runs *rows = ARENA_ARRAY(result->arena, whole->configuration_count + 1, struct chart_runs);
-	size_t *order = row_order(result, metric), row_count = MIN_OF(whole->configuration_count, (size_t)ROWS_DRAWN);
+	size_t *order = row_order(result, metric), all = 0, row_count;
 
+	for (size_t i = 0; i < whole->configuration_count; i++)
+		if (!result_is_idle(result, order[i]))
+			order[all++] = order[i];
+	row_count = MIN_OF(all, (size_t)ROWS_DRAWN);
 	for (size_t at = 0; at < row_count; at++) {
 		size_t i = order[at];
 		const struct report_estimate *found = &metric->estimates[i];
@@ -467,32 +318,59 @@ static void add_dots(struct report_result *result, const struct report_metric *m
 	    ->dots = (struct chart_dots){metric->measure, rows, (int)row_count};
 }
 
-void report_result_charts(struct report_result *result)
+static bool is_power(const struct store_metric *metric)
+{
+	return text_equal(metric->unit, "J") || text_equal(metric->unit, "W");
+}
+
+/* Figures of configurations and of settings in one metric. */
+static void add_main(struct report_result *result, const struct report_metric *main, bool pareto)
 {
 	const struct store_whole *whole = result->whole;
 	const char *const *knobs = report_settings(result->arena, whole);
-	const struct report_metric *main = result->main >= 0 ? &result->metrics[result->main] : NULL;
 	int energy = result_energy(result);
+
+	add_intervals(result, main, false);
+	for (size_t i = 0; i < whole->metric_count; i++) {
+		/* Of a study each workload may have a figure of its own. */
+		bool own = false;
+
+		for (int workload = 0; workload < result->workload_count; workload++)
+			own = own || (result->study && result_metric_of(result, workload) == (int)i);
+		if ((int)i != result->main && (own || is_power(&whole->metrics[i])))
+			add_intervals(result, &result->metrics[i], false);
+	}
+	for (size_t i = 0; i < whole->metric_count; i++)
+		if (is_power(&whole->metrics[i]) && result_has_runs(result, result->workload_count, i)) {
+			add_intervals(result, &result->metrics[i], true);
+			result_chart_heat(result, &result->metrics[i], knobs, result->workload_count);
+		}
+	for (int i = 0; i < result->attribution_count; i++)
+		result_chart_attribution(result, &result->attributions[i]);
+	bool chain = result_is_chain(result, knobs);
+
+	if (chain)
+		result_chart_chain(result, main, knobs);
+	for (int workload = 0; workload < result->workload_count && !chain; workload++)
+		result_chart_heat(result, &result->metrics[MAX_OF(result_metric_of(result, workload), 0)], knobs,
+				  workload);
+	if (pareto && energy >= 0 && whole->configuration_count > 2 && result->workload_count == 1)
+		add_pareto(result, main, &result->metrics[energy]);
+	add_dots(result, main);
+	result_chart_boots(result, main, row_order(result, main));
+}
+
+void report_result_charts(struct report_result *result)
+{
+	const struct report_metric *main = result->main >= 0 ? &result->metrics[result->main] : NULL;
+
+	bool points = result_chart_answer(result);
 
 	result_chart_means(result);
 	result_chart_changes(result);
-	if (main && any_runs(result, main)) {
-		add_intervals(result, main);
-		for (size_t i = 0; i < whole->metric_count; i++)
-			if ((int)i != result->main && any_runs(result, &result->metrics[i]) &&
-			    (text_equal(whole->metrics[i].unit, "J") || text_equal(whole->metrics[i].unit, "W")))
-				add_intervals(result, &result->metrics[i]);
-		for (int i = 0; i < result->attribution_count; i++)
-			result_chart_attribution(result, &result->attributions[i]);
-		if (is_chain(result, knobs))
-			add_waterfall(result, main, knobs);
-		for (int workload = 0; workload < result->workload_count; workload++)
-			add_heat(result, main, knobs, workload);
-		if (energy >= 0 && whole->configuration_count > 2 && result->workload_count == 1)
-			add_pareto(result, main, &result->metrics[energy]);
-		add_dots(result, main);
-	}
-	if (result->sample_count && whole->run_count <= RUNS_DRAWN)
+	if (main && any_runs(result, main))
+		add_main(result, main, !points);
+	if (result->sample_count && result->whole->run_count <= RUNS_DRAWN)
 		result_chart_runs_over_time(result);
 	result_chart_series(result);
 }

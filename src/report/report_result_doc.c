@@ -65,13 +65,16 @@ static void put_json(struct rows *rows, const char *name, const json_t *value)
 			 inner);
 }
 
-static void add_json(struct doc *doc, const char *text, const char *caption)
+/* `without`: a key that is told elsewhere, or NULL. */
+static void add_json(struct doc *doc, const char *text, const char *caption, const char *without)
 {
 	static const char *const heads[] = {"what", "value"};
 	json_t *json = text ? json_loads(text, JSON_DECODE_ANY, NULL) : NULL;
 	struct rows rows = {.arena = doc->arena, .columns = 2};
 	struct doc_table *table = ARENA_NEW(doc->arena, struct doc_table);
 
+	if (json_is_object(json) && without)
+		(void)json_object_del(json, without);
 	if (json_is_object(json))
 		put_json(&rows, "", json);
 	*table = (struct doc_table){caption, heads, rows.cells, 2, rows.count, 2};
@@ -182,34 +185,52 @@ static void add_unmeasured(struct doc *doc, const struct report_result *result)
 
 static void add_estimates(struct doc *doc, const struct report_result *result)
 {
-	static const char *const heads[] = {"configuration", "metric", "beside the first", "runs", "estimate",
-					    "interval",	     "boots"};
+	const char **heads = ARENA_ARRAY(doc->arena, 7, const char *);
 	const struct store_whole *whole = result->whole;
-	int columns = (int)ARRAY_SIZE(heads) - (result->boot_count < 2);
+	bool compared = !result->study && whole->configuration_count > 1, booted = result->boot_count > 1;
+	int columns = 0, first_number;
+
+	heads[columns++] = "configuration";
+	heads[columns++] = "metric";
+	if (compared)
+		heads[columns++] = "beside the first";
+	first_number = columns;
+	heads[columns++] = "runs";
+	heads[columns++] = "estimate";
+	heads[columns++] = "interval";
+	if (booted)
+		heads[columns++] = "boots";
 	struct rows rows = {.arena = doc->arena, .columns = columns};
 	struct doc_table *table = ARENA_NEW(doc->arena, struct doc_table);
 	bool arithmetic = false, few_boots = false;
 
 	for (size_t m = 0; m < whole->metric_count; m++)
 		for (size_t i = 0; i < whole->configuration_count && measured(result, m); i++) {
+			if (!result_has_runs(result, result->workloads[i], m))
+				continue;
 			const struct report_metric *metric = &result->metrics[m];
 			const struct report_estimate *found = &metric->estimates[i];
 			const char **row = row_new(&rows);
 
-			row[0] = whole->configurations[i].name;
-			row[1] = metric->measure.name;
-			row[2] = i ? metric->differences[i].brief : "";
-			row[3] = arena_printf(doc->arena, "%d", found->runs);
-			row[4] = arena_printf(doc->arena, "%s%s", estimate_text(result, metric, i, false),
+			*row++ = whole->configurations[i].name;
+			*row++ = metric->measure.name;
+			if (compared)
+				*row++ = i ? metric->differences[i].brief : "";
+			*row++ = arena_printf(doc->arena, "%d", found->runs);
+			*row++ = arena_printf(doc->arena, "%s%s", estimate_text(result, metric, i, false),
 					      found->arithmetic ? ", arithmetic" : "");
-			row[5] = estimate_text(result, metric, i, true);
-			if (result->boot_count > 1)
-				row[6] = arena_printf(doc->arena, "%d", found->boots);
+			*row++ = estimate_text(result, metric, i, true);
+			if (booted)
+				*row++ = arena_printf(doc->arena, "%d", found->boots);
 			arithmetic = arithmetic || found->arithmetic;
 			few_boots = few_boots || (found->runs && found->boots < RESULT_LEAST);
 		}
-	*table = (struct doc_table){
-	    "Estimates: geometric means, with 95 % intervals on logarithms", heads, rows.cells, columns, rows.count, 3};
+	*table = (struct doc_table){"Estimates: geometric means, with 95 % intervals on logarithms",
+				    heads,
+				    rows.cells,
+				    columns,
+				    rows.count,
+				    first_number};
 	doc_add(doc, DOC_HEADING, "Figures");
 	doc_add_table(doc, table);
 	if (arithmetic)
@@ -238,6 +259,10 @@ static void add_changes(struct doc *doc, const struct report_result *result)
 	for (size_t i = 0; i < whole->configuration_count; i++) {
 		const char *line = "";
 
+		/* Settings of a study's configuration are told once, not for each of its workloads and idle windows. */
+		if (result->workloads[i])
+			continue;
+
 		for (size_t k = 0; knobs[k]; k++) {
 			const char *value = report_setting(doc->arena, &whole->configurations[i], knobs[k]);
 
@@ -246,7 +271,7 @@ static void add_changes(struct doc *doc, const struct report_result *result)
 		}
 		doc_add(
 		    doc, DOC_TEXT,
-		    arena_printf(doc->arena, "For %s: %s.", whole->configurations[i].name, *line ? line : "nothing"));
+		    arena_printf(doc->arena, "For %s: %s.", result_setting_label(result, i), *line ? line : "nothing"));
 	}
 	doc_add(doc, DOC_TEXT,
 		"Each change stands in hvtune's journal and is put back when the measurement ends. What is still in "
@@ -360,6 +385,17 @@ static void add_runs(struct doc *doc, const struct report_result *result)
 	doc_add_table(doc, table);
 }
 
+static void add_study_file(struct doc *doc, const struct report_result *result)
+{
+	json_t *method = result_json(result->whole->session.method);
+	const char *file = json_string_value(json_object_get(method, "file"));
+
+	if (file)
+		doc_add(doc, DOC_TEXT, "The study file:");
+	doc_add(doc, DOC_CODE, file ? arena_strdup(doc->arena, file) : NULL);
+	json_decref(method);
+}
+
 static void add_repeat(struct doc *doc, const struct report_result *result)
 {
 	const struct store_session *session = &result->whole->session;
@@ -371,7 +407,7 @@ static void add_repeat(struct doc *doc, const struct report_result *result)
 				     report_command(doc->arena, session->command)));
 	else
 		doc_add(doc, DOC_CODE, arena_printf(doc->arena, "%s\n", report_command(doc->arena, session->command)));
-	add_json(doc, session->environment, "Variables that were set");
+	add_json(doc, session->environment, "Variables that were set", NULL);
 }
 
 const struct doc *report_result_doc(struct report_result *result)
@@ -387,12 +423,16 @@ const struct doc *report_result_doc(struct report_result *result)
 			     session->ended_us ? when(doc->arena, session->ended_us) : "", session->state,
 			     session->why ? ": " : "", session->why ? session->why : "",
 			     session->version ? session->version : "of a version that is not known"));
+	result_doc_picks(doc, result);
+	if (result->answer.pick_count)
+		doc_add(doc, DOC_HEADING, "In pictures");
 	for (int i = 0; i < result->chart_count; i++)
 		doc_add_chart(doc, &result->charts[i]);
 	add_estimates(doc, result);
 	result_doc_changes(doc, result);
 	result_doc_means(doc, result);
 	result_doc_attribution(doc, result);
+	result_doc_idle(doc, result);
 	add_configurations(doc, result);
 	add_changes(doc, result);
 	add_left_out(doc, result);
@@ -400,11 +440,14 @@ const struct doc *report_result_doc(struct report_result *result)
 	doc_add(doc, DOC_HEADING, "The host");
 	if (!report_result_host(doc, session)) {
 		doc_add(doc, DOC_TEXT, session->host);
-		add_json(doc, session->facts, "Facts about the host");
+		add_json(doc, session->facts, "Facts about the host", NULL);
 	}
 	doc_add(doc, DOC_HEADING, "How it was measured");
-	add_json(doc, session->method, "Method");
-	add_json(doc, session->verdict, "What came of it");
+	add_json(doc, session->method, "Method", "file");
+	add_study_file(doc, result);
+	/* That of a study stands in tables of its own. */
+	if (!result->study)
+		add_json(doc, session->verdict, "What came of it", NULL);
 	add_repeat(doc, result);
 	add_runs(doc, result);
 	return doc;

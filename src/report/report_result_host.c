@@ -6,6 +6,7 @@
  */
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "report.h"
 #include "report_result_internal.h"
@@ -58,7 +59,8 @@ static const char *fact(const struct facts *facts, const char *name)
 		if (++count > MOST_PARTS)
 			continue;
 		one = readable(facts->arena, one);
-		if (*label)
+		/* "Governor" of cpufreq.governor says nothing new. */
+		if (*label && strcasecmp(label + 1, strrchr(name, '.') ? strrchr(name, '.') + 1 : name) != 0)
 			one = arena_printf(facts->arena, "%s: %s", label + 1, one);
 		text = text ? arena_printf(facts->arena, "%s; %s", text, one) : arena_strdup(facts->arena, one);
 	}

@@ -59,6 +59,26 @@ bool result_is_baseline(const struct report_result *result, size_t configuration
 /* The metric of energy, else of power, that is not the main one; -1: nothing measured it. */
 int result_energy(const struct report_result *result);
 
+/* Idle windows of a study. */
+bool result_is_idle(const struct report_result *result, size_t configuration);
+
+size_t result_configurations_of(const struct report_result *result, int workload);
+
+/* Does a metric have runs in a workload? */
+bool result_has_runs(const struct report_result *result, int workload, size_t metric);
+
+/*
+ * What a study said at its end, into result->answer and result->attributions; its charts (false: it has none), and its
+ * tables of what to take and of idle watts.
+ */
+void result_answer(struct report_result *result);
+bool result_chart_answer(struct report_result *result);
+void result_doc_picks(struct doc *doc, const struct report_result *result);
+void result_doc_idle(struct doc *doc, const struct report_result *result);
+
+/* What the configuration is picked for: "fastest, knee"; NULL: nothing. */
+const char *result_picked(const struct report_result *result, const char *name);
+
 /* The shares of the settings in a metric and workload, where the configurations that tell them were measured. */
 void result_attribute(struct report_result *result, size_t metric, int workload);
 void result_chart_attribution(struct report_result *result, const struct report_attribution *shares);
@@ -79,6 +99,20 @@ void result_doc_changes(struct doc *doc, const struct report_result *result);
 
 /* "-3.1 %" of a ratio .969; `half` as resolution. */
 const char *result_ratio_words(struct arena *arena, double ratio, double half);
+
+/* How the intervals of a metric came about, and of energy what measured it. */
+const char *result_metric_note(const struct report_result *result, const struct store_metric *metric);
+
+/* `knobs` as report_settings() gives them. Is each configuration the one before with one more? Then its steps. */
+bool result_is_chain(const struct report_result *result, const char *const *knobs);
+void result_chart_chain(struct report_result *result, const struct report_metric *metric, const char *const *knobs);
+
+/* The map of the two settings with the most values, where enough of it was measured. */
+void result_chart_heat(struct report_result *result, const struct report_metric *metric, const char *const *knobs,
+		       int workload);
+
+/* The runs of some configurations (all in `order`, the best first) over time, where there are several boots. */
+void result_chart_boots(struct report_result *result, const struct report_metric *metric, const size_t *order);
 
 /* The charts over time. */
 void result_chart_series(struct report_result *result);

@@ -176,29 +176,37 @@ static json_t *changes_json(const struct report_result *result)
 	return list;
 }
 
-static json_t *attribution_json(const struct report_result *result, const struct report_attribution *shares)
+static json_t *attribution_json(const struct report_attribution *shares)
 {
-	const struct store_configuration *all = result->whole->configurations;
-	json_t *json = json_object(), *settings = json_array();
+	json_t *json = json_object(), *settings = json_array(), *chain = json_array();
 
-	json_object_set_new(json, "metric", report_json_text(result->whole->metrics[shares->metric].name));
-	json_object_set_new(json, "from", report_json_text(all[shares->from].name));
-	json_object_set_new(json, "to", report_json_text(all[shares->to].name));
-	json_object_set_new(json, "total", ratio_json(shares->total.total));
+	json_object_set_new(json, "metric", report_json_text(shares->goal));
+	json_object_set_new(json, "workload", report_json_text(shares->workload));
+	json_object_set_new(json, "from", report_json_text(shares->from));
+	json_object_set_new(json, "to", report_json_text(shares->to));
+	json_object_set_new(json, "total", ratio_json(shares->total));
 	for (int k = 0; k < shares->count; k++) {
 		const struct report_lever *lever = &shares->levers[k];
-		json_t *row = ratio_json(lever->share.share);
+		json_t *row = ratio_json(lever->share);
 
 		json_object_set_new(row, "setting", report_json_text(lever->knobs));
 		json_object_set_new(row, "from", report_json_text(lever->from));
 		json_object_set_new(row, "to", report_json_text(lever->to));
-		json_object_set_new(row, "alone", number(lever->share.first_in));
-		json_object_set_new(row, "on_top_of_all", number(lever->share.last_in));
+		json_object_set_new(row, "alone", number(lever->alone));
+		json_object_set_new(row, "least", number(lever->least));
+		json_object_set_new(row, "most", number(lever->most));
+		json_object_set_new(row, "equivalent", json_boolean(lever->equivalent));
 		json_array_append_new(settings, row);
 	}
+	for (int i = 0; i < shares->chain_count; i++)
+		json_array_append_new(
+		    chain, json_pack("{s:o, s:o, s:o, s:o}", "setting", report_json_text(shares->chain[i].label),
+				     "value", number(shares->chain[i].value), "ratio", number(shares->chain[i].step),
+				     "alone", number(shares->chain[i].alone)));
 	json_object_set_new(json, "settings", settings);
-	json_object_set_new(json, "not_attributable", ratio_json(shares->total.residual));
-	json_object_set_new(json, "attributable", json_boolean(shares->total.attributable));
+	json_object_set_new(json, "in_this_order", chain);
+	json_object_set_new(json, "not_attributable", ratio_json(shares->residual));
+	json_object_set_new(json, "attributable", json_boolean(shares->attributable));
 	return json;
 }
 
@@ -228,7 +236,7 @@ json_t *report_result_json(const struct report_result *result)
 		json_array_append_new(metrics, metric_json(result, &result->metrics[i]));
 	json_object_set_new(json, "metrics", metrics);
 	for (int i = 0; i < result->attribution_count; i++)
-		json_array_append_new(shares, attribution_json(result, &result->attributions[i]));
+		json_array_append_new(shares, attribution_json(&result->attributions[i]));
 	json_object_set_new(json, "attribution", shares);
 	json_object_set_new(json, "changes", changes_json(result));
 	json_object_set_new(json, "geometric_means", means_json(result));

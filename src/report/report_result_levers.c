@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Owns what each setting contributes to a change of several: which configurations tell it, and the chart and the table
- * of the shares. The rules are those of stat_effects.h: needed are the start, all levers on, each alone, each left out.
+ * Owns what each setting contributes to a change of several: which configurations tell it. The rules are those of
+ * stat_effects.h: needed are the start, all levers on, each alone, each left out.
  *
  * Settings that always move together are one lever. A share is the mean of first in and last in, with the range between
  * them beside it; the end is what was measured, never the product.
@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "report_result_internal.h"
-#include "report_scale.h"
 #include "text.h"
 
 /* More levers than that have no room in a chart; and so many ends are tried for one whose cells were all measured. */
@@ -141,31 +140,53 @@ static bool attribute(struct levers *levers, size_t from, size_t to, struct repo
 		without[k] = cell(levers, (size_t)b);
 	}
 	struct stat_lever *shares = ARENA_ARRAY(arena, (size_t)count, struct stat_lever);
+	struct stat_attribution total;
 
-	if (stat_attribute(&first, &last, alone, without, count, levers->result->alpha, &into->total, shares, NULL) < 0)
+	if (stat_attribute(&first, &last, alone, without, count, levers->result->alpha, &total, shares, NULL) < 0)
 		return false;
-	*into = (struct report_attribution){.metric = (int)levers->metric,
-					    .workload = levers->workload,
-					    .from = (int)from,
-					    .to = (int)to,
-					    .total = into->total,
-					    .levers = ARENA_ARRAY(arena, (size_t)count, struct report_lever),
-					    .count = count};
+	const struct report_metric *metric = &levers->result->metrics[levers->metric];
+	const struct store_configuration *all = levers->result->whole->configurations;
+
+	*into = (struct report_attribution){
+	    .measure = metric->measure,
+	    .goal = metric->metric->name,
+	    .workload =
+		levers->result->workload_count > 1 ? result_workload_label(levers->result, levers->workload) : NULL,
+	    .from = result_setting_label(levers->result, from),
+	    .to = result_setting_label(levers->result, to),
+	    .how =
+		"Each bar is the mean of the setting alone and on top of all others, its Shapley value where no three "
+		"interact.",
+	    .end = metric->estimates[to].value.estimate,
+	    .total = total.total,
+	    .residual = total.residual,
+	    .attributable = total.attributable,
+	    .levers = ARENA_ARRAY(arena, (size_t)count, struct report_lever),
+	    .count = count};
+	into->start = into->end / total.total.estimate;
 	for (int k = 0; k < count; k++) {
 		const struct lever *lever = &levers->items[which[k]];
-		const char *old = report_setting(arena, &levers->result->whole->configurations[from], lever->knob);
-		const char *new = report_setting(arena, &levers->result->whole->configurations[to], lever->knob);
+		const char *old = report_setting(arena, &all[from], lever->knob);
+		const char *new = report_setting(arena, &all[to], lever->knob);
+		double one = shares[k].first_in, other = shares[k].last_in, margin = levers->result->margin;
 
-		into->levers[k] =
-		    (struct report_lever){lever->knobs, old ? old : "as it was", new ? new : "as it was", shares[k]};
+		into->levers[k] = (struct report_lever){.knobs = lever->knobs,
+							.from = old ? old : "as it was",
+							.to = new ? new : "as it was",
+							.share = shares[k].share,
+							.alone = one,
+							.least = fmin(one, other),
+							.most = fmax(one, other),
+							.equivalent = shares[k].share.low > 1 / (1 + margin) &&
+								      shares[k].share.high < 1 + margin};
 	}
 	return true;
 }
 
 static int by_size(const void *a, const void *b)
 {
-	double x = fabs(log(((const struct report_lever *)a)->share.share.estimate)),
-	       y = fabs(log(((const struct report_lever *)b)->share.share.estimate));
+	double x = fabs(log(((const struct report_lever *)a)->share.estimate)),
+	       y = fabs(log(((const struct report_lever *)b)->share.estimate));
 
 	return (x < y) - (x > y);
 }
@@ -225,118 +246,4 @@ void result_attribute(struct report_result *result, size_t metric, int workload)
 			result->attribution_count++;
 			return;
 		}
-}
-
-/* ---- how it is shown ---- */
-
-const char *result_ratio_words(struct arena *arena, double ratio, double half)
-{
-	return scale_change(arena, &(struct scale){.unit_size = 1, .unit = "%"}, 100 * (ratio - 1), 100 * half, true);
-}
-
-static const char *lever_name(struct arena *arena, const struct report_lever *lever)
-{
-	return arena_printf(arena, "%s: %s \u2192 %s", lever->knobs, lever->from, lever->to);
-}
-
-static struct chart_step step_of(const char *label, double before, const struct stat_interval *ratio)
-{
-	return (struct chart_step){.label = label,
-				   .value = before * ratio->estimate,
-				   .change_low = before * (ratio->low - 1),
-				   .change_high = before * (ratio->high - 1)};
-}
-
-void result_chart_attribution(struct report_result *result, const struct report_attribution *shares)
-{
-	struct arena *arena = result->arena;
-	const struct report_metric *metric = &result->metrics[shares->metric];
-	const struct store_configuration *all = result->whole->configurations;
-	struct chart_step *steps = ARENA_ARRAY(arena, (size_t)shares->count + 3, struct chart_step);
-	double end = metric->estimates[shares->to].value.estimate, now = end / shares->total.total.estimate;
-	int count = 0;
-
-	steps[count++] = (struct chart_step){.label = all[shares->from].name, .value = now, .change_low = NAN};
-	for (int k = 0; k < shares->count; k++) {
-		const struct stat_lever *share = &shares->levers[k].share;
-		struct chart_step *step = &steps[count++];
-
-		*step = step_of(lever_name(arena, &shares->levers[k]), now, &share->share);
-		step->order_low = now * (fmin(share->first_in, share->last_in) - 1);
-		step->order_high = now * (fmax(share->first_in, share->last_in) - 1);
-		now = step->value;
-	}
-	steps[count++] = step_of("interactions left", now, &shares->total.residual);
-	steps[count++] =
-	    (struct chart_step){.label = all[shares->to].name,
-				.value = end,
-				.change_low = end * (shares->total.total.low / shares->total.total.estimate - 1),
-				.change_high = end * (shares->total.total.high / shares->total.total.estimate - 1),
-				.note = "as measured",
-				.measured = true};
-	result_chart(
-	    result, CHART_WATERFALL,
-	    arena_printf(arena, "%s: what each setting contributes%s%s", metric->measure.name,
-			 result->workload_count > 1 ? ", " : "",
-			 result->workload_count > 1 ? result_workload_label(result, shares->workload) : ""),
-	    "Each bar is the mean of the setting alone and on top of all others (its Shapley value where no three "
-	    "interact), with a 95 % interval; the thin line spans those two, the range over orders. They multiply.")
-	    ->waterfall = (struct chart_waterfall){metric->measure, steps, count};
-}
-
-static const char *range(struct arena *arena, const struct stat_interval *ratio)
-{
-	double half = (ratio->high - ratio->low) / 2;
-
-	return arena_printf(arena, "%s to %s", result_ratio_words(arena, ratio->low, half),
-			    result_ratio_words(arena, ratio->high, half));
-}
-
-static void put_row(struct arena *arena, const char **row, const char *name, const struct stat_interval *ratio)
-{
-	row[0] = name;
-	row[1] = result_ratio_words(arena, ratio->estimate, (ratio->high - ratio->low) / 2);
-	row[2] = range(arena, ratio);
-}
-
-void result_doc_attribution(struct doc *doc, const struct report_result *result)
-{
-	static const char *const heads[] = {"setting", "share", "95 % interval", "alone", "on top of all others"};
-	struct arena *arena = doc->arena;
-
-	if (result->attribution_count)
-		doc_add(doc, DOC_HEADING, "What each setting contributes");
-	for (int i = 0; i < result->attribution_count; i++) {
-		const struct report_attribution *shares = &result->attributions[i];
-		const struct store_configuration *all = result->whole->configurations;
-		struct doc_table *table = ARENA_NEW(arena, struct doc_table);
-		size_t rows = (size_t)shares->count + 2, columns = ARRAY_SIZE(heads);
-		const char **cells = ARENA_ARRAY(arena, rows * columns, const char *);
-
-		for (int k = 0; k < shares->count; k++) {
-			const struct stat_lever *share = &shares->levers[k].share;
-			const char **row = &cells[(size_t)k * columns];
-			double half = (share->share.high - share->share.low) / 2;
-
-			put_row(arena, row, lever_name(arena, &shares->levers[k]), &share->share);
-			row[3] = result_ratio_words(arena, share->first_in, half);
-			row[4] = result_ratio_words(arena, share->last_in, half);
-		}
-		put_row(arena, &cells[(rows - 2) * columns], "not attributable (three-way and higher)",
-			&shares->total.residual);
-		put_row(arena, &cells[(rows - 1) * columns], "all together, as measured", &shares->total.total);
-		*table = (struct doc_table){arena_printf(arena, "%s, from %s to %s",
-							 result->metrics[shares->metric].measure.name,
-							 all[shares->from].name, all[shares->to].name),
-					    heads,
-					    cells,
-					    (int)columns,
-					    (int)rows,
-					    1};
-		doc_add_table(doc, table);
-		if (!shares->total.attributable)
-			doc_add(doc, DOC_TEXT,
-				"Three or more of these settings act on each other: what is not attributable is clear "
-				"of none. A full design of them tells more.");
-	}
 }

@@ -16,7 +16,7 @@
 /* More configurations have no room in a chart. */
 enum { MOST_DRAWN = 24, MOST_COLUMNS = 8 };
 
-static bool has_runs(const struct report_result *result, int workload, size_t metric)
+bool result_has_runs(const struct report_result *result, int workload, size_t metric)
 {
 	for (size_t i = 0; i < result->whole->configuration_count; i++)
 		if (result->workloads[i] == workload && result->metrics[metric].estimates[i].runs)
@@ -36,7 +36,7 @@ int result_metric_of(const struct report_result *result, int workload)
 
 		for (size_t i = 0; i < ARRAY_SIZE(ours); i++)
 			own = own || text_equal(metric->name, ours[i]);
-		if (!has_runs(result, workload, m))
+		if (!result_has_runs(result, workload, m))
 			continue;
 		if (!own)
 			return (int)m;
@@ -215,7 +215,9 @@ const char *result_setting_label(const struct report_result *result, size_t conf
 {
 	const char *name = result->whole->configurations[configuration].name, *colon = strstr(name, ": ");
 
-	return result->study && result->workload_count > 1 && colon ? colon + 2 : name;
+	return colon && (result_is_idle(result, configuration) || (result->study && result->workload_count > 1))
+		   ? colon + 2
+		   : name;
 }
 
 /* ---- how it is shown ---- */

@@ -5,8 +5,8 @@
 #include "report_result_internal.h"
 #include "text.h"
 
-/* More lines of events than that cannot be told apart. */
-enum { EVENTS_NAMED = 12 };
+/* More lines cannot be told apart. */
+enum { EVENTS_NAMED = 12, BOOTS_NAMED = 24, LINES_DRAWN = 5 };
 
 /* Samples of a source as a line; of a counter of energy the power between its readings. */
 static struct chart_line line_of(const struct report_result *result, const struct store_source *source)
@@ -49,7 +49,7 @@ static const struct chart_event *events_of(const struct report_result *result, i
 		    (double)(whole->runs[i].began_us - whole->session.began_us) / 1e6,
 		    arena_printf(result->arena, "run %lld of %s begins", (long long)whole->runs[i].id + 1,
 				 result_configuration_name(result, whole->runs[i].configuration))};
-	for (size_t i = 0; i < whole->run_count && result->boot_count > 1; i++)
+	for (size_t i = 0; i < whole->run_count && result->boot_count > 1 && result->boot_count <= BOOTS_NAMED; i++)
 		if (result->boots[i] >= 0 && (i == 0 || result->boots[i] != result->boots[i - 1]))
 			events[count++] =
 			    (struct chart_event){(double)(whole->runs[i].began_us - whole->session.began_us) / 1e6,
@@ -175,4 +175,52 @@ void result_chart_runs_over_time(struct report_result *result)
 		}
 	if (series.panel_count)
 		result_chart(result, CHART_SERIES, "The course of each run", NULL)->series = series;
+}
+
+/* The runs of a configuration in the order of time, between the boots of the host. */
+static struct chart_line line_of_values(const struct report_result *result, size_t configuration, size_t metric)
+{
+	const struct store_whole *whole = result->whole;
+	double *times = ARENA_ARRAY(result->arena, whole->run_count + 1, double);
+	double *values = ARENA_ARRAY(result->arena, whole->run_count + 1, double);
+	struct chart_line line = {result_setting_label(result, configuration), times, values, 0};
+
+	for (size_t i = 0; i < whole->run_count; i++) {
+		double value = result_value(whole, &whole->runs[i], metric);
+
+		if (whole->runs[i].configuration != whole->configurations[configuration].id ||
+		    !result_counts(&whole->runs[i]) || !isfinite(value))
+			continue;
+		times[line.count] = (double)(whole->runs[i].began_us - whole->session.began_us) / 1e6;
+		values[line.count++] = value;
+	}
+	return line;
+}
+
+void result_chart_boots(struct report_result *result, const struct report_metric *metric, const size_t *order)
+{
+	size_t index = (size_t)(metric - result->metrics);
+	struct chart_line *lines = ARENA_ARRAY(result->arena, LINES_DRAWN, struct chart_line);
+	struct chart_panel *panel = ARENA_NEW(result->arena, struct chart_panel);
+	struct chart_series series = {.panels = panel, .panel_count = 1};
+
+	if (result->boot_count < 2)
+		return;
+	*panel = (struct chart_panel){metric->measure, lines, 0};
+	for (size_t i = 0; i < result->whole->configuration_count && panel->line_count < LINES_DRAWN; i++) {
+		/* Of several workloads the first: values of others are not beside it. */
+		if (result->workloads[order[i]])
+			continue;
+		lines[panel->line_count] = line_of_values(result, order[i], index);
+		panel->line_count += lines[panel->line_count].count > 0;
+	}
+	series.events = events_of(result, &series.event_count);
+	result_chart(result, CHART_SERIES,
+		     arena_printf(result->arena, "%s in the order of time, with the boots of the host%s%s",
+				  metric->measure.name, result->workload_count > 1 ? ": " : "",
+				  result->workload_count > 1 ? result_workload_label(result, 0) : ""),
+		     panel->line_count == LINES_DRAWN
+			 ? arena_printf(result->arena, "At most %d configurations, the best first.", LINES_DRAWN)
+			 : NULL)
+	    ->series = series;
 }

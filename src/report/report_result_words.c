@@ -121,7 +121,7 @@ static const char *say_best(const struct report_result *result, const struct rep
 				    "%s %s so far: %s, with %s. It was selected among %zu by their estimates; no "
 				    "difference is claimed by that; hvtune compare shows one.",
 				    most, metric->measure.name, result->whole->configurations[best].name, value,
-				    result->whole->configuration_count / (size_t)result->workload_count);
+				    result_configurations_of(result, result->workloads[best]));
 	if (best == 0)
 		return arena_printf(arena, "%s %s: %s, with %s; no other has a better estimate.", most,
 				    metric->measure.name, result->whole->configurations[0].name, value);
@@ -237,7 +237,10 @@ static bool say_answer(const struct report_result *result, struct sentences *to)
 	json_t *answer = result_json(result->whole->session.verdict), *target;
 	size_t before = to->count, i;
 
-	json_array_foreach (answer, i, target) {
+	/* A list of old, now one part of it. */
+	const json_t *targets = json_is_object(answer) ? json_object_get(answer, "targets") : answer;
+
+	json_array_foreach (targets, i, target) {
 		const char *name = json_string_value(json_object_get(target, "target"));
 		const char *best = json_string_value(json_object_get(target, "best"));
 

@@ -90,7 +90,7 @@ static void run(struct scene *scene, int64_t of, int64_t block, const char *purp
 				      .position = scene->runs,
 				      .purpose = purpose,
 				      .began_us = 1700000000000000 + scene->runs * 90000000,
-				      .took_ns = (int64_t)(seconds * 1e9),
+				      .took_ns = isnan(seconds) ? 30000000000 : (int64_t)(seconds * 1e9),
 				      .boot = scene->boot ? scene->boot : "b",
 				      .state = void_why ? "invalid" : "valid",
 				      .why = void_why};
@@ -315,6 +315,95 @@ static void confirmed(struct scene *scene)
 	scene->method = scene->answer = NULL;
 }
 
+/*
+ * A study of tuned profiles and modes of amd_pstate with idle windows, as study A made it, that has an answer: what to
+ * take, idle watts with the trace that virtual-host leaves, and shares by a model with a chain in one order.
+ */
+static const char answer[] =
+    "{\"targets\": [{\"target\": \"time\", \"best\": \"profile=virtual-host mode=active\", \"sure\": true, \"bad\": "
+    "0.004, \"fallback\": false, \"configurations\": [], \"confirmed\": null}],"
+    "\"answer\": {\"baseline\": \"profile=balanced mode=passive\", \"slower\": 0.05, \"within\": 0.01, \"void\": 0, "
+    "\"minutes\": 90, \"picks\": ["
+    "{\"pick\": \"fastest\", \"configuration\": \"profile=virtual-host mode=active\", \"why\": null, \"sought\": true, "
+    "\"sure\": true, \"bad\": 0.004, \"regret\": 0.0005, \"regret_95\": 0.002, \"gain\": 0.0001},"
+    "{\"pick\": \"efficient\", \"configuration\": \"profile=balanced mode=active\", \"why\": null, \"sought\": false, "
+    "\"sure\": false, \"bad\": 0.21, \"regret\": 0.006, \"regret_95\": 0.018, \"gain\": 0.002},"
+    "{\"pick\": \"knee\", \"configuration\": \"profile=virtual-host mode=active\", \"why\": null, \"sought\": false, "
+    "\"sure\": true, \"bad\": 0.01, \"regret\": 0.001, \"regret_95\": 0.004, \"gain\": 0},"
+    "{\"pick\": \"near\", \"configuration\": null, \"why\": \"none is that near\", \"sought\": false, \"sure\": false, "
+    "\"bad\": null, \"regret\": null, \"regret_95\": null, \"gain\": null}],"
+    "\"configurations\": ["
+    "{\"name\": \"profile=balanced mode=passive\", \"front\": false, \"time\": {\"value\": {\"estimate\": 130.6, "
+    "\"low\": "
+    "129, \"high\": 132}}, \"energy\": {\"value\": {\"estimate\": 26000, \"low\": 25800, \"high\": 26200}}},"
+    "{\"name\": \"profile=balanced mode=active\", \"front\": true, \"time\": {\"value\": {\"estimate\": 101, \"low\": "
+    "100, "
+    "\"high\": 102}}, \"energy\": {\"value\": {\"estimate\": 21000, \"low\": 20900, \"high\": 21100}}},"
+    "{\"name\": \"profile=virtual-host mode=active\", \"front\": true, \"time\": {\"value\": {\"estimate\": 90, "
+    "\"low\": "
+    "89, \"high\": 91}}, \"energy\": {\"value\": {\"estimate\": 21500, \"low\": null, \"high\": null}}}],"
+    "\"idle\": ["
+    "{\"name\": \"profile=balanced mode=passive\", \"windows\": 3, \"watts\": {\"estimate\": 100, \"low\": 98, "
+    "\"high\": "
+    "102}, \"lowest\": 96, \"busy\": 0.001, \"over_baseline\": null, \"trace\": null, \"left\": false, \"behind\": "
+    "null},"
+    "{\"name\": \"profile=virtual-host mode=active\", \"windows\": 3, \"watts\": {\"estimate\": 189, \"low\": 186, "
+    "\"high\": 192}, \"lowest\": 184, \"busy\": 0.001, \"over_baseline\": {\"estimate\": 89, \"low\": 85, \"high\": "
+    "93}, "
+    "\"trace\": {\"estimate\": 75, \"low\": 70, \"high\": 80}, \"left\": true, \"behind\": null}],"
+    "\"idle_why\": null, \"break_even_s\": 240, \"shares\": {\"time\": {\"by\": \"model\", \"configuration\": "
+    "\"profile=virtual-host mode=active\", \"start\": 130.6, \"end\": 90, \"total\": {\"estimate\": 0.689, \"low\": "
+    "0.68, "
+    "\"high\": 0.70}, \"residual\": {\"estimate\": 1, \"low\": 0.99, \"high\": 1.01}, \"attributable\": true, "
+    "\"levers\": ["
+    "{\"factor\": \"mode\", \"from\": \"passive\", \"to\": \"active\", \"share\": {\"estimate\": 0.775, \"low\": 0.76, "
+    "\"high\": 0.79}, \"least\": 0.77, \"most\": 0.78, \"alone\": 0.77, \"equivalent\": false},"
+    "{\"factor\": \"profile\", \"from\": \"balanced\", \"to\": \"virtual-host\", \"share\": {\"estimate\": 0.889, "
+    "\"low\": 0.87, \"high\": 0.91}, \"least\": 0.88, \"most\": 0.90, \"alone\": 0.88, \"equivalent\": false}], "
+    "\"in_this_order\": [{\"factor\": \"mode\", \"configuration\": \"profile=balanced mode=active\", \"value\": 101, "
+    "\"step\": 0.773}, {\"factor\": \"profile\", \"configuration\": \"profile=virtual-host mode=active\", \"value\": "
+    "90, "
+    "\"step\": 0.891}]}, \"energy\": {\"by\": null, \"why\": \"too few runs\"}}}}";
+
+static void answered(struct scene *scene)
+{
+	static const char *const names[] = {"profile=balanced mode=passive", "profile=balanced mode=active",
+					    "profile=virtual-host mode=passive", "profile=virtual-host mode=active"};
+	static const char *const settings[] = {"{\"profile\": \"balanced\", \"mode\": \"passive\"}",
+					       "{\"profile\": \"balanced\", \"mode\": \"active\"}",
+					       "{\"profile\": \"virtual-host\", \"mode\": \"passive\"}",
+					       "{\"profile\": \"virtual-host\", \"mode\": \"active\"}"};
+	static const double seconds[] = {130.6, 101, 116, 90}, idle[] = {100, 98, 170, 189};
+	static const struct store_metric power = {
+	    .id = 1, .name = "wall power", .unit = "W", .direction = "less", .source = "plug", .boundary = "wall"};
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+
+	scene->method = "{\"study\": \"answered\", \"within\": 0.01, \"confidence\": 0.98, \"baseline\": {\"profile\": "
+			"\"balanced\", \"mode\": \"passive\"}}";
+	scene->answer = answer;
+	begin(scene, "study", "answered", 1);
+	must(scene, store_metric_add(scene->store, scene->session, &power, &scene->err));
+	for (int64_t i = 0; i < 4; i++) {
+		const struct store_configuration of_idle = {
+		    .id = 4 + i, .name = arena_printf(arena, "idle: %s", names[i]), .settings = settings[i]};
+
+		configuration(scene, i, names[i], settings[i]);
+		must(scene, store_configuration_add(scene->store, scene->session, &of_idle, &scene->err));
+	}
+	for (int boot = 0; boot < 3; boot++)
+		for (int64_t c = 0; c < 4; c++) {
+			scene->boot = arena_printf(arena, "boot %d", boot);
+			for (int i = 0; i < 2; i++)
+				run(scene, c, -1, "measure", NULL,
+				    seconds[c] * (1 + .004 * sin(boot * 3. + i + (double)c)),
+				    210 + 3 * cos(i + (double)c), METRICS);
+			run(scene, 4 + c, -1, "idle", NULL, NAN, idle[c] * (1 + .01 * sin(boot * 2. + (double)c)),
+			    METRICS);
+		}
+	end(scene);
+	scene->boot = scene->method = scene->answer = NULL;
+}
+
 /* Values of which some are 0, so that there are no logarithms; and a metric that nothing measured. */
 static void zeros(struct scene *scene)
 {
@@ -363,6 +452,7 @@ int main(int argc, char **argv)
 	shares(&scene);
 	efficiency(&scene);
 	confirmed(&scene);
+	answered(&scene);
 	zeros(&scene);
 	(void)store_close(scene.store);
 	return 0;

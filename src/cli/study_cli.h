@@ -26,7 +26,9 @@ struct study_cli_job {
 	struct study *study; /* is made to suit the machine */
 	const char *text;    /* of its file */
 	const char *resume;  /* uid of the study to go on with; NULL: a new one */
-	bool apply;	     /* offer to keep the best */
+	const double *takes; /* of a study that is gone on with: seconds of each workload, takes_count */
+	size_t takes_count;
+	bool apply; /* offer to keep the best */
 };
 
 /* Look at the machine, ask, run, tell the answer; with `apply` make the best of the first target permanent, asking. */
@@ -34,6 +36,14 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job);
 
 /* Settings are looked at once more so long after they were written. */
 enum { STUDY_CLI_SETTLE_MS = 2000 };
+
+struct measure;
+
+/*
+ * Run each workload once where only that tells how long it takes, and leave out of optional factors what the budget has
+ * no room for, telling; of a study that is gone on with by what was found then. 0, or an exit code after a line.
+ */
+int study_cli_time(const struct cli *cli, struct measure *measure, const struct study_cli_job *job);
 
 int study_cli_run(struct cli *cli);
 int study_cli_resume(struct cli *cli);

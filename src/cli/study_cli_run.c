@@ -80,13 +80,17 @@ static bool sets_knobs(const struct study *study)
 	return false;
 }
 
+static void look_first(struct measure *measure, const struct study_matrix *matrix, struct study_checked *ret)
+{
+	study_check(&measure->machine, matrix, ret);
+	study_meter_check(measure->arena, matrix->study, measure->meters, ret);
+}
+
 static int look(const struct cli *cli, struct measure *measure, const struct study_matrix *matrix)
 {
 	struct study_checked checked;
-	if (sets_knobs(matrix->study) && geteuid() != 0)
-		return cli_usage(cli, "this study changes settings of the host: run it as root");
-	study_check(&measure->machine, matrix, &checked);
-	study_meter_check(measure->arena, matrix->study, measure->meters, &checked);
+
+	look_first(measure, matrix, &checked);
 	if (!cli_given(cli, OPTION_JSON) || !checked.possible)
 		report_study_check(&cli->out, measure->arena, matrix, &checked);
 	if (!checked.possible)
@@ -97,7 +101,7 @@ static int look(const struct cli *cli, struct measure *measure, const struct stu
 }
 
 static void print_json(const char *command, const struct study_matrix *matrix, const struct study_outcome *outcome,
-		       bool kept)
+		       const struct study_estimate *announced, bool kept)
 {
 	json_t *json = report_json_start(command, NULL);
 
@@ -109,23 +113,38 @@ static void print_json(const char *command, const struct study_matrix *matrix, c
 	json_object_set_new(json, "runs", json_integer((json_int_t)outcome->count));
 	json_object_set_new(json, "void", json_integer((json_int_t)outcome->void_count));
 	json_object_set_new(json, "seconds", json_real(outcome->spent_s));
+	json_object_set_new(json, "announced_s",
+			    announced->run_s > 0
+				? json_pack("[f, f]", announced->whole_least_s, announced->whole_most_s)
+				: json_null());
 	json_object_set_new(json, "targets", report_study_answer_json(matrix, outcome));
 	(void)report_json_print(stdout, json);
 }
 
+static const char *took(const struct study_outcome *outcome, const struct study_estimate *announced)
+{
+	const char *length = report_study_length(outcome->arena, announced);
+	double took_s = outcome->spent_s;
+
+	return arena_printf(outcome->arena, "%s%s%s",
+			    took_s < 90 ? arena_printf(outcome->arena, "%.0f s", took_s)
+					: arena_printf(outcome->arena, "%.1f min", took_s / 60),
+			    length ? "; announced were " : "", length ? length : "");
+}
+
 static int print_outcome(const struct cli *cli, const char *command, const struct study_matrix *matrix,
-			 const struct study_outcome *outcome)
+			 const struct study_outcome *outcome, const struct study_estimate *announced)
 {
 	if (cli_given(cli, OPTION_JSON)) {
-		print_json(command, matrix, outcome, !cli_given(cli, OPTION_NO_STORE));
+		print_json(command, matrix, outcome, announced, !cli_given(cli, OPTION_NO_STORE));
 	} else {
 		if (outcome->why)
 			term_flow(&cli->out, 0, true,
 				  arena_printf(outcome->arena, "Ended early: %s. What it has so far:", outcome->why));
 		report_study_answer(&cli->out, matrix, outcome);
 		term_flow(&cli->out, 0, true,
-			  arena_printf(outcome->arena, "%zu runs, %u switches, %.0f s; %s.", outcome->count,
-				       outcome->switches, outcome->spent_s,
+			  arena_printf(outcome->arena, "%zu runs, %u switches, %s; %s.", outcome->count,
+				       outcome->switches, took(outcome, announced),
 				       outcome->restored ? "all settings are as before"
 							 : "not everything could be put back: hvtune status"));
 		if (outcome->left)
@@ -181,6 +200,8 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 	CLEANUP(measure_close) struct measure measure = {0};
 	CLEANUP(study_outcome_clear) struct study_outcome outcome = {0};
 	struct study_left_out left_out;
+	struct study_estimate announced;
+	struct study_checked checked;
 	struct study_matrix matrix;
 	struct err err = {0};
 	double load = 0;
@@ -202,6 +223,13 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 		return cli_fail(&err);
 	}
 	print_left_out(cli, measure.arena, &left_out);
+	if (sets_knobs(job->study) && geteuid() != 0)
+		return cli_usage(cli, "this study changes settings of the host: run it as root");
+	study_matrix_make(measure.arena, job->study, &matrix);
+	look_first(&measure, &matrix, &checked);
+	r = checked.possible ? study_cli_time(cli, &measure, job) : 0;
+	if (r)
+		return r;
 	study_matrix_make(measure.arena, job->study, &matrix);
 	r = look(cli, &measure, &matrix);
 	if (r)
@@ -223,6 +251,7 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 					  .answer = answer,
 					  .data = &telling};
 
+	study_estimate(&matrix, &announced);
 	measure.progress = progress_start();
 	r = study_run(&setup, &outcome, &err);
 	progress_end(&measure.progress);
@@ -230,7 +259,7 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 		(void)cli_fail(&err);
 	if (r < 0 && !outcome.count)
 		return EXIT_COULD_NOT;
-	int code = print_outcome(cli, job->command, &matrix, &outcome);
+	int code = print_outcome(cli, job->command, &matrix, &outcome, &announced);
 	int kept = r < 0 || code == EXIT_COULD_NOT ? EXIT_FINE : keep_best(cli, &measure, job, &matrix, &outcome);
 
 	return r < 0 ? EXIT_COULD_NOT : kept ? kept : code;
@@ -256,6 +285,13 @@ static int find_study(const struct cli *cli, struct arena *arena, struct study_c
 	if (text_equal(whole.session.kind, "study") && text &&
 	    text_equal(json_string_value(json_array_get(command, 1)), "study"))
 		job->text = arena_strdup(arena, text);
+	const json_t *takes = json_object_get(method, "takes");
+	double *seconds = ARENA_ARRAY(arena, json_array_size(takes) + 1, double);
+
+	for (size_t i = 0; i < json_array_size(takes); i++)
+		seconds[i] = json_real_value(json_array_get(takes, i));
+	job->takes = seconds;
+	job->takes_count = json_array_size(takes);
 	json_decref(method);
 	json_decref(command);
 	if (!job->text) {

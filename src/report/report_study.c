@@ -104,19 +104,27 @@ static const char *span(struct arena *arena, double from_s, double to_s)
 	return text_equal(from, to) ? from : arena_printf(arena, "%s to %s", from, to);
 }
 
+const char *report_study_length(struct arena *arena, const struct study_estimate *estimate)
+{
+	if (estimate->run_s <= 0)
+		return NULL;
+	if (estimate->whole_most_s <= 0)
+		return arena_printf(arena, "%s or more", minutes(arena, estimate->whole_least_s));
+	return span(arena, fmin(estimate->whole_least_s, estimate->whole_most_s), estimate->whole_most_s);
+}
+
 static void print_length(const struct term *term, struct arena *arena, const struct study_matrix *matrix,
 			 const struct study_estimate *estimate)
 {
-	const char *boots = "";
+	const char *length = report_study_length(arena, estimate), *boots = "";
+	const char *confirming = matrix->study->confirm ? ", the best confirmed in fresh runs" : "";
 
 	if (estimate->look) {
-		term_flow(term, 0, true,
-			  arena_printf(
-			      arena,
-			      "As a race: a first look at %zu takes about %s; then what tells most is measured, until "
-			      "the answer is sure%s.",
-			      estimate->look, minutes(arena, estimate->least_s),
-			      estimate->most_s > 0 ? " or the budget is spent" : ""));
+		term_flow(
+		    term, 0, true,
+		    arena_printf(arena,
+				 "As a race, which looks at %zu first and then measures what tells most%s: %s in all.",
+				 estimate->look, confirming, length));
 		return;
 	}
 	if (estimate->most_boots)
@@ -125,10 +133,8 @@ static void print_length(const struct term *term, struct arena *arena, const str
 			    : arena_printf(arena, ", with %zu to %zu boots of the host", estimate->least_boots,
 					   estimate->most_boots);
 	term_flow(term, 0, true,
-		  arena_printf(arena, "In blocks, %u to %u times: %s%s%s.", matrix->study->runs_least,
-			       matrix->study->runs_most,
-			       span(arena, fmin(estimate->least_s, estimate->most_s), estimate->most_s), boots,
-			       matrix->study->confirm ? "; the best is then confirmed in fresh runs" : ""));
+		  arena_printf(arena, "In blocks, %u to %u times%s: %s in all%s.", matrix->study->runs_least,
+			       matrix->study->runs_most, confirming, length, boots));
 }
 
 static void print_costs(const struct term *term, struct arena *arena, const struct study_matrix *matrix)
@@ -247,9 +253,9 @@ void report_study_check_json(json_t *json, const struct study_matrix *matrix, co
 	json_object_set_new(json, "estimate",
 			    json_pack("{s:o, s:f, s:f, s:o, s:I, s:o}", "run_s",
 				      estimate.run_s > 0 ? json_real(estimate.run_s) : json_null(), "once_s",
-				      estimate.once_s, "least_s", estimate.least_s, "most_s",
-				      estimate.most_s > 0 ? json_real(estimate.most_s) : json_null(), "least_boots",
-				      (json_int_t)estimate.least_boots, "most_boots",
+				      estimate.once_s, "least_s", estimate.whole_least_s, "most_s",
+				      estimate.whole_most_s > 0 ? json_real(estimate.whole_most_s) : json_null(),
+				      "least_boots", (json_int_t)estimate.least_boots, "most_boots",
 				      estimate.look ? json_null() : json_integer((json_int_t)estimate.most_boots)));
 	json_object_set_new(json, "study", report_json_text(study->name));
 	json_object_set_new(json, "configurations", json_integer((json_int_t)matrix->count));

@@ -8,12 +8,15 @@
 
 #include <jansson.h>
 
-#include "study_check.h"
+#include "study_estimate.h"
 #include "study_run.h"
 #include "term.h"
 
 void report_study_check(const struct term *term, struct arena *arena, const struct study_matrix *matrix,
 			const struct study_checked *checked);
+
+/* How long it takes by that estimate, "8 min to 12 min": what is announced. NULL: not known. In the arena. */
+const char *report_study_length(struct arena *arena, const struct study_estimate *estimate);
 
 /* Adds "study", "configurations", "factors", "workloads", "switches", "problems", "possible" to `json`. */
 void report_study_check_json(json_t *json, const struct study_matrix *matrix, const struct study_checked *checked);

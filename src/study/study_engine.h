@@ -5,6 +5,12 @@
 
 #include "study_next.h"
 
+/* Pairs of runs that confirming takes at most, where no boot is between them. */
+static inline unsigned study_confirm_most(const struct study *study)
+{
+	return MIN_OF(MAX_OF(study->runs_most, 8U), 60U);
+}
+
 /* Below that many configurations all are measured in blocks (methods 3.2). */
 enum { STUDY_FEW_CONFIGS = 12 };
 

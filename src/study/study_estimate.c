@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "stat_select.h"
+#include "stat_sequential.h"
 #include "study_engine.h"
 
 /* Seconds of one run of all workloads; 0 when one does not say. */
@@ -38,18 +39,41 @@ static size_t boots_of(const struct study_switches *switches)
 	return switches->count[STUDY_HOST_BOOT] + switches->count[STUDY_PERSON];
 }
 
+/* Seconds of a switch. Hooks that take a moment are not looked at again after they have run, as knobs are. */
+static double switch_seconds(const struct study *study, enum study_cost cost)
+{
+	bool sets = false;
+
+	for (size_t f = 0; f < study->factor_count && cost == STUDY_LIVE; f++)
+		for (size_t l = 0; l < study->factors[f].level_count; l++)
+			sets = sets || study->factors[f].levels[l].ask_count;
+	return cost == STUDY_LIVE && !sets ? 0 : study_cost_seconds(cost);
+}
+
+/* The first look at pairs of fresh runs of the best and the baseline, each set anew. */
+static double confirm_seconds(const struct study *study, double run_s)
+{
+	enum study_cost dearest = STUDY_LIVE;
+
+	for (size_t f = 0; f < study->factor_count; f++)
+		dearest = MAX_OF(dearest, study->factors[f].cost);
+	double one_s = run_s + switch_seconds(study, dearest) + (dearest >= STUDY_VM_RESTART ? run_s : 0);
+
+	return study->confirm ? 2 * STAT_BLOCKS_FIRST * one_s : 0;
+}
+
 void study_estimate(const struct study_matrix *matrix, struct study_estimate *ret)
 {
 	const struct study *study = matrix->study;
 	struct study_estimate estimate = {.run_s = run_seconds(study)};
 	size_t configs = study->design == STUDY_ONE_BY_ONE ? configs_of_levers(matrix) : matrix->count;
-	double share, discarded = 0;
+	double share, discarded = 0, confirm_s = confirm_seconds(study, estimate.run_s);
 
 	study_count_switches(matrix, &estimate.once);
 	for (size_t cost = 0; cost < STUDY_COSTS; cost++) {
 		size_t count = estimate.once.count[cost];
 
-		estimate.once_s += (double)count * study_cost_seconds((enum study_cost)cost);
+		estimate.once_s += (double)count * switch_seconds(study, (enum study_cost)cost);
 		/* The first run after a restart or boot warms up only. */
 		discarded += cost >= STUDY_VM_RESTART ? (double)count : 0;
 	}
@@ -59,6 +83,8 @@ void study_estimate(const struct study_matrix *matrix, struct study_estimate *re
 		share = (double)estimate.look / (double)MAX_OF(matrix->count, (size_t)1);
 		estimate.least_s = share * estimate.once_s;
 		estimate.most_s = study->budget_s;
+		estimate.whole_least_s = estimate.least_s + confirm_s;
+		estimate.whole_most_s = study->budget_s;
 		/* Nested, the first look visits every dear level; each more costs a boot at most. */
 		estimate.least_boots = MIN_OF(boots_of(&estimate.once), estimate.look);
 		*ret = estimate;
@@ -69,6 +95,10 @@ void study_estimate(const struct study_matrix *matrix, struct study_estimate *re
 	estimate.most = study->runs_most;
 	estimate.least_s = share * estimate.once_s * (double)estimate.least;
 	estimate.most_s = share * estimate.once_s * (double)estimate.most;
+	estimate.whole_least_s = estimate.least_s + confirm_s;
+	estimate.whole_most_s = estimate.most_s + confirm_s * study_confirm_most(study) / STAT_BLOCKS_FIRST;
+	if (study->budget_s > 0)
+		estimate.whole_most_s = fmin(estimate.whole_most_s, study->budget_s);
 	if (study->budget_s > 0)
 		estimate.most_s = fmin(estimate.most_s, study->budget_s);
 	estimate.least_boots = (size_t)(share * (double)boots_of(&estimate.once)) * estimate.least;

@@ -10,12 +10,13 @@
 
 struct study_estimate {
 	double run_s; /* of all workloads once; 0: not all say what they take, and none of the times has runs in it */
-	size_t least, most;		/* rounds over all configurations; of a race 0 and 0 */
-	size_t look;			/* configurations that a race looks at first; 0: it is none */
-	struct study_switches once;	/* of one round */
-	double once_s;			/* one round with its runs, and those that are thrown away after a restart */
-	double least_s, most_s;		/* choosing, without confirming; most_s is at most the budget, 0: not known */
-	size_t least_boots, most_boots; /* of the host */
+	size_t least, most;	    /* rounds over all configurations; of a race 0 and 0 */
+	size_t look;		    /* configurations that a race looks at first; 0: it is none */
+	struct study_switches once; /* of one round */
+	double once_s;		    /* one round with its runs, and those that are thrown away after a restart */
+	double least_s, most_s;	    /* choosing, without confirming; most_s is at most the budget, 0: not known */
+	double whole_least_s, whole_most_s; /* with confirming, where that is wanted and the baseline is not the best */
+	size_t least_boots, most_boots;	    /* of the host */
 };
 
 /* `design` as study_engine_design() says, or of the file. */

@@ -257,7 +257,7 @@ static bool needs_boot(const struct study_engine *engine, int incumbent)
 
 static int confirm_plan(const struct study_engine *engine, int incumbent, struct stat_sequential *ret, struct err *err)
 {
-	int most = (int)MIN_OF(MAX_OF(engine->matrix->study->runs_most, 8U), 60U);
+	int most = (int)study_confirm_most(engine->matrix->study);
 
 	if (needs_boot(engine, incumbent))
 		return stat_sequential_plan(CONFIRM_BOOTS, CONFIRM_BOOTS, engine->matrix->study->within, ret, err);

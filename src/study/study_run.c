@@ -435,6 +435,16 @@ static int perform(struct running *running, const struct study_step *step, struc
 	return r ? r : judge_voids(running, step, why, err);
 }
 
+/* No run begins after that: one most of which would come after the budget is none that was announced. */
+static double last_begin_s(const struct running *running)
+{
+	double budget_s = running->study->budget_s, run_s = 0;
+
+	for (size_t i = 0; i < running->study->workload_count; i++)
+		run_s += running->study->workloads[i].takes_s;
+	return budget_s - MIN_OF(run_s / 2, budget_s / 4);
+}
+
 /* Time is left for idle windows: they are what the other runs are chosen by. Half of the budget is for them at most. */
 static bool is_out_of_time(const struct running *running)
 {
@@ -442,7 +452,7 @@ static bool is_out_of_time(const struct running *running)
 	double budget_s = running->study->budget_s,
 	       idle_s = study_idle_seconds(outcome->engine, outcome->seen, outcome->count);
 
-	return budget_s > 0 && spent(running) >= budget_s - MIN_OF(idle_s, budget_s / 2);
+	return budget_s > 0 && spent(running) >= last_begin_s(running) - MIN_OF(idle_s, budget_s / 2);
 }
 
 /* Does somebody want it to hold, or to end? */
@@ -473,8 +483,8 @@ static int loop(struct running *running, struct err *err)
 			return r;
 		outcome->what = step.cut ? STUDY_RUN : step.what;
 		outcome->incumbent = step.incumbent;
-		if (step.cut || (step.what == STUDY_RUN && running->study->budget_s > 0 &&
-				 spent(running) >= running->study->budget_s))
+		if (step.cut ||
+		    (step.what == STUDY_RUN && running->study->budget_s > 0 && spent(running) >= last_begin_s(running)))
 			outcome->why = "the budget is spent";
 		if (step.what != STUDY_RUN || (outcome->why && !step.cut))
 			return 0;
@@ -510,6 +520,12 @@ static const char *method_json(struct running *running)
 
 	/* What shares and changes are told against. */
 	json_object_set_new(json, "baseline", baseline);
+	json_t *takes = json_array();
+
+	/* By them what has no room in the budget is left out, when it is gone on with too. */
+	for (size_t i = 0; i < running->study->workload_count; i++)
+		json_array_append_new(takes, json_real(running->study->workloads[i].takes_s));
+	json_object_set_new(json, "takes", takes);
 	char *text = json ? json_dumps(json, JSON_COMPACT) : NULL;
 	const char *copy = text ? arena_strdup(running->arena, text) : "{}";
 

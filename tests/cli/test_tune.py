@@ -50,7 +50,7 @@ class Tune(Test):
         """What a killed study leaves is put back by undo, and no other begins before."""
         before = settings()
         study = self.folder / "s.yaml"
-        study.write_text("study: killed\nconfirm: no\nworkloads: {w: [sleep, '30']}\n"
+        study.write_text("study: killed\nconfirm: no\nworkloads: {w: {run: [sleep, '30'], takes: 30 s}}\n"
                          "factors:\n  s: {knob: swappiness, levels: [%d, %d]}\n"
                          "baseline: {s: %d}\n" % ((int(before[SETTINGS[2]]) % 100 + 1,
                                                    (int(before[SETTINGS[2]]) + 1) % 100 + 1) +

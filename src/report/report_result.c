@@ -167,7 +167,7 @@ bool result_is_baseline(const struct report_result *result, size_t configuration
 }
 
 /* The metric of energy, else of power, beside the main one; -1: nothing measured it. */
-int result_energy(const struct report_result *result)
+static int find_energy(const struct report_result *result)
 {
 	static const char *const units[] = {"J", "W"};
 
@@ -182,14 +182,15 @@ int result_energy(const struct report_result *result)
 
 static void find_shares(struct report_result *result)
 {
-	const int metrics[] = {result->main, result_energy(result)};
+	const int metrics[] = {result->main, result->energy};
 
 	/* What the study said rests on all that it knew. */
 	result_answer(result);
 	if (result->attribution_count)
 		return;
 	for (size_t i = 0; i < ARRAY_SIZE(metrics); i++)
-		for (int workload = 0; workload < result->workload_count && metrics[i] >= 0; workload++)
+		for (int workload = 0; workload < result->workload_count && metrics[i] >= 0 && result_is_few(result);
+		     workload++)
 			result_attribute(result, (size_t)metrics[i], workload);
 }
 
@@ -222,6 +223,7 @@ int report_result_make(struct arena *arena, const struct store_whole *whole, con
 	find_workloads(result);
 	find_baselines(result);
 	result_boots(result);
+	result_index_runs(result);
 	result->alpha = result_method_number(whole, "alpha", STAT_ALPHA);
 	result->margin = result_method_number(whole, "margin", STAT_MARGIN);
 	result->metrics = ARENA_ARRAY(arena, whole->metric_count + 1, struct report_metric);
@@ -252,6 +254,7 @@ int report_result_make(struct arena *arena, const struct store_whole *whole, con
 			return r;
 	}
 	result->main = main_metric(whole);
+	result->energy = find_energy(result);
 	find_shares(result);
 	result_changes(result);
 	int r = result_means(result, err);

@@ -126,6 +126,8 @@ struct report_result {
 	size_t sample_count;
 	const int *boots; /* of each run, counted from 0 in their order; -1: not known */
 	int boot_count;
+	/* By configuration: its first run (-1: none) and how many there are; next_run by run, -1 after the last. */
+	const int *first_run, *runs_of, *next_run;
 	bool study; /* runs were chosen by what was seen: no difference is claimed */
 	/*
 	 * Of each configuration: a study may have several, whose values are not compared. workload_count: its idle
@@ -136,6 +138,7 @@ struct report_result {
 	const int *baselines;	       /* of each workload the configuration that it began from; -1: not measured */
 	double alpha, margin;	       /* of the comparisons, from the session's method */
 	struct report_metric *metrics; /* whole->metric_count */
+	int energy;		       /* index of the metric of energy, else of power, that is not the main one; -1 */
 	int main;		       /* index of the metric that the verdict is about; -1 without metrics */
 	struct report_attribution
 	    *attributions; /* of the main metric and of energy, by workload; or what a study said */

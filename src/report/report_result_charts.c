@@ -287,18 +287,18 @@ static void add_dots(struct report_result *result, const struct report_metric *m
 	for (size_t at = 0; at < row_count; at++) {
 		size_t i = order[at];
 		const struct report_estimate *found = &metric->estimates[i];
-		double *values = ARENA_ARRAY(result->arena, whole->run_count + 1, double);
-		enum chart_run *kinds = ARENA_ARRAY(result->arena, whole->run_count + 1, enum chart_run);
+		size_t room = (size_t)result->runs_of[i] + 1;
+		double *values = ARENA_ARRAY(result->arena, room, double);
+		enum chart_run *kinds = ARENA_ARRAY(result->arena, room, enum chart_run);
 		bool bounded = isfinite(found->half);
 		int count = 0;
 
-		for (size_t k = 0; k < whole->run_count; k++) {
+		for (int k = result->first_run[i]; k >= 0; k = result->next_run[k]) {
 			const struct store_run *run = &whole->runs[k];
 			double value = run->values ? run->values[index] : NAN;
 
 			/* Calibration compares the first with itself: its runs are no part of the result. */
-			if (run->configuration != whole->configurations[i].id || !isfinite(value) ||
-			    text_equal(run->purpose, "calibration"))
+			if (!isfinite(value) || text_equal(run->purpose, "calibration"))
 				continue;
 			kinds[count] = !text_equal(run->state, "valid")	    ? CHART_RUN_VOID
 				       : text_equal(run->purpose, "warmup") ? CHART_RUN_WARM_UP
@@ -328,7 +328,7 @@ static void add_main(struct report_result *result, const struct report_metric *m
 {
 	const struct store_whole *whole = result->whole;
 	const char *const *knobs = report_settings(result->arena, whole);
-	int energy = result_energy(result);
+	int energy = result->energy;
 
 	add_intervals(result, main, false);
 	for (size_t i = 0; i < whole->metric_count; i++) {
@@ -351,7 +351,7 @@ static void add_main(struct report_result *result, const struct report_metric *m
 
 	if (chain)
 		result_chart_chain(result, main, knobs);
-	for (int workload = 0; workload < result->workload_count && !chain; workload++)
+	for (int workload = 0; workload < result->workload_count && !chain && result_is_few(result); workload++)
 		result_chart_heat(result, &result->metrics[MAX_OF(result_metric_of(result, workload), 0)], knobs,
 				  workload);
 	if (pareto && energy >= 0 && whole->configuration_count > 2 && result->workload_count == 1)

@@ -125,6 +125,17 @@ static const char *title(const struct report_result *result)
 					    when(result->arena, session->began_us));
 }
 
+/* Longer ones are for who looks for them. */
+enum { ROWS_SHOWN = 200 };
+
+static void add_table(struct doc *doc, const struct doc_table *table)
+{
+	if (table->rows > ROWS_SHOWN)
+		doc_add_folded(doc, table);
+	else
+		doc_add_table(doc, table);
+}
+
 /* ---- sections ---- */
 
 static void add_configurations(struct doc *doc, const struct report_result *result)
@@ -159,7 +170,7 @@ static void add_configurations(struct doc *doc, const struct report_result *resu
 	*table = (struct doc_table){"Configurations and what each sets", heads,	 cells, columns,
 				    (int)whole->configuration_count,	 columns};
 	doc_add(doc, DOC_HEADING, whole->configuration_count > 1 ? "What was compared" : "What was measured");
-	doc_add_table(doc, table);
+	add_table(doc, table);
 }
 
 static bool measured(const struct report_result *result, size_t metric)
@@ -232,7 +243,7 @@ static void add_estimates(struct doc *doc, const struct report_result *result)
 				    rows.count,
 				    first_number};
 	doc_add(doc, DOC_HEADING, "Figures");
-	doc_add_table(doc, table);
+	add_table(doc, table);
 	if (arithmetic)
 		doc_add(doc, DOC_NOTE,
 			"Arithmetic: a value is 0 or below it and has no logarithm, so this is the mean of the values "
@@ -298,7 +309,7 @@ static void add_notes(struct doc *doc, const struct report_result *result)
 	*table = (struct doc_table){"Notes", heads, cells, 3, (int)whole->note_count, 3};
 	if (whole->note_count)
 		doc_add(doc, DOC_HEADING, "What happened meanwhile");
-	doc_add_table(doc, table);
+	add_table(doc, table);
 }
 
 /* Runs that are in no figure, by configuration and reason. */
@@ -335,7 +346,7 @@ static void add_left_out(struct doc *doc, const struct report_result *result)
 	    "Runs that are kept, but are in no figure", heads, rows.cells, ARRAY_SIZE(heads), rows.count, 2};
 	if (rows.count)
 		doc_add(doc, DOC_HEADING, "What was left out");
-	doc_add_table(doc, table);
+	add_table(doc, table);
 }
 
 static const char *took(struct arena *arena, const struct store_run *run)
@@ -382,7 +393,7 @@ static void add_runs(struct doc *doc, const struct report_result *result)
 	*table = (struct doc_table){
 	    "Every run, in the order in which they were made", heads, cells, (int)columns, (int)whole->run_count, 6};
 	doc_add(doc, DOC_HEADING, "Every run");
-	doc_add_table(doc, table);
+	add_table(doc, table);
 }
 
 static void add_study_file(struct doc *doc, const struct report_result *result)

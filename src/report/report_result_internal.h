@@ -19,14 +19,17 @@ bool result_counts(const struct store_run *run);
 
 double result_value(const struct store_whole *whole, const struct store_run *run, size_t metric);
 
+/* Which runs are of which configuration: result->first_run and its neighbours. */
+void result_index_runs(struct report_result *result);
+
 /* Tell the boots of the host apart: result->boots. */
 void result_boots(struct report_result *result);
 
 /*
  * Logs of the runs of a configuration that count, in their order; of several boots the means of each, since runs of one
- * boot are no more alike. `ret` has room for all runs. How many; 0 also when a value is not above 0.
+ * boot are no more alike. In the arena. How many; 0 also when a value is not above 0.
  */
-int result_logs(const struct report_result *result, size_t configuration, size_t metric, double *ret);
+int result_logs(const struct report_result *result, size_t configuration, size_t metric, double **ret_logs);
 
 /* Fill the estimate of a configuration; all differences to the first. Errors of src/stat. */
 int result_estimate(struct report_result *result, size_t configuration, size_t metric, struct err *err);
@@ -39,6 +42,12 @@ void result_verdict(struct report_result *result);
 
 /* The configuration with the best estimate among those of a workload, or -1. */
 int result_best(const struct report_result *result, const struct report_metric *metric, int workload);
+
+/* Of many workloads each has no charts of its own: their geometric means stand for them. */
+static inline bool result_is_few(const struct report_result *result)
+{
+	return result->workload_count <= 6;
+}
 
 /* The name of the configuration with that id; "?": there is none. */
 const char *result_configuration_name(const struct report_result *result, int64_t id);
@@ -55,9 +64,6 @@ struct chart *result_chart(struct report_result *result, enum chart_kind kind, c
 
 /* What the session says it began from; of one that says nothing, the first configuration. */
 bool result_is_baseline(const struct report_result *result, size_t configuration);
-
-/* The metric of energy, else of power, that is not the main one; -1: nothing measured it. */
-int result_energy(const struct report_result *result);
 
 /* Idle windows of a study. */
 bool result_is_idle(const struct report_result *result, size_t configuration);

@@ -116,9 +116,10 @@ static int differing(const struct levers *levers, size_t a, size_t b, int *ret)
 
 static struct stat_cell cell(const struct levers *levers, size_t configuration)
 {
-	double *logs = ARENA_ARRAY(levers->result->arena, levers->result->whole->run_count + 1, double);
+	double *logs;
+	int count = result_logs(levers->result, configuration, levers->metric, &logs);
 
-	return stat_cell(logs, result_logs(levers->result, configuration, levers->metric, logs));
+	return stat_cell(logs, count);
 }
 
 /* ---- the way from a start to an end ---- */

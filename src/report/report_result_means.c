@@ -61,39 +61,39 @@ static int wall_metric(const struct report_result *result)
 }
 
 /* Logs of watts: joules over seconds where energy is what was measured. */
-static int watts(const struct report_result *result, size_t configuration, double *ret)
+static int watts(const struct report_result *result, size_t configuration, double **ret)
 {
-	int energy = result_energy(result), wall = wall_metric(result), count;
-	double *seconds = ARENA_ARRAY(result->arena, result->whole->run_count + 1, double);
+	int energy = result->energy, wall = wall_metric(result), count;
+	double *seconds;
 
+	*ret = NULL;
 	if (energy < 0)
 		return 0;
 	count = result_logs(result, configuration, (size_t)energy, ret);
 	if (!text_equal(result->whole->metrics[energy].unit, "J"))
 		return count;
-	if (wall < 0 || result_logs(result, configuration, (size_t)wall, seconds) != count)
+	if (wall < 0 || result_logs(result, configuration, (size_t)wall, &seconds) != count)
 		return 0;
 	for (int i = 0; i < count; i++)
-		ret[i] -= seconds[i];
+		(*ret)[i] -= seconds[i];
 	return count;
 }
 
 /* What one workload says of `of` beside `base`: the k-th runs of both are a pair. */
 static void take_pair(const struct report_result *result, int workload, size_t base, size_t of, struct logs *logs)
 {
-	size_t room = result->whole->run_count + 1;
-	double *old = ARENA_ARRAY(result->arena, room, double), *new = ARENA_ARRAY(result->arena, room, double);
-	double *old_watts = ARENA_ARRAY(result->arena, room, double),
-	       *new_watts = ARENA_ARRAY(result->arena, room, double);
 	int metric = result_metric_of(result, workload), count, watt_count;
+	double *old, *new, *old_watts, *new_watts;
 
 	if (metric < 0)
 		return;
 	double sign = result->metrics[metric].measure.better == CHART_HIGHER ? 1 : -1;
+	int before = result_logs(result, base, (size_t)metric, &old),
+	    after = result_logs(result, of, (size_t)metric, &new);
+	int watts_before = watts(result, base, &old_watts), watts_after = watts(result, of, &new_watts);
 
-	count = MIN_OF(result_logs(result, base, (size_t)metric, old), result_logs(result, of, (size_t)metric, new));
-	watt_count = MIN_OF(watts(result, base, old_watts), watts(result, of, new_watts));
-	watt_count = MIN_OF(watt_count, count);
+	count = MIN_OF(before, after);
+	watt_count = MIN_OF(MIN_OF(watts_before, watts_after), count);
 	for (int i = 0; i < count; i++) {
 		new[i] = sign *(new[i] - old[i]);
 		if (i >= watt_count)
@@ -387,18 +387,22 @@ static void chart_each(struct report_result *result, const char *note)
 				values};
 }
 
+static const char *best_of(const struct report_result *result, int drawn)
+{
+	return result->mean_count > drawn
+		   ? arena_printf(result->arena, " The best %d of %d; the table has all.", drawn, result->mean_count)
+		   : "";
+}
+
 void result_chart_means(struct report_result *result)
 {
-	const char *base, *more;
+	const char *base;
 
 	if (result->mean_count < 2)
 		return;
 	base = result_setting_label(result, (size_t)result->means[0].configuration);
-	more = result->mean_count > MOST_DRAWN ? arena_printf(result->arena, " The best %d of %d; the table has all.",
-							      MOST_DRAWN, result->mean_count)
-					       : "";
-	const char *note =
-	    arena_printf(result->arena, "The baseline is %s. 95 %% intervals, for these workloads.%s", base, more);
+	const char *note = arena_printf(result->arena, "The baseline is %s. 95 %% intervals, for these workloads.%s",
+					base, best_of(result, MOST_DRAWN));
 
 	chart_intervals(result, note);
 	for (int i = 1; i < result->mean_count; i++)
@@ -406,5 +410,6 @@ void result_chart_means(struct report_result *result)
 			chart_front(result, note);
 			break;
 		}
-	chart_each(result, arena_printf(result->arena, "Percent of the baseline, %s.%s", base, more));
+	chart_each(result,
+		   arena_printf(result->arena, "Percent of the baseline, %s.%s", base, best_of(result, MOST_COLUMNS)));
 }

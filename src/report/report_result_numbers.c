@@ -47,6 +47,36 @@ void result_boots(struct report_result *result)
 	result->boots = boots;
 }
 
+void result_index_runs(struct report_result *result)
+{
+	const struct store_whole *whole = result->whole;
+	int *first = ARENA_ARRAY(result->arena, whole->configuration_count + 1, int);
+	int *next = ARENA_ARRAY(result->arena, whole->run_count + 1, int);
+	int *counts = ARENA_ARRAY(result->arena, whole->configuration_count + 1, int);
+
+	for (size_t i = 0; i < whole->configuration_count; i++)
+		first[i] = -1;
+	for (size_t i = whole->run_count; i-- > 0;) {
+		int64_t id = whole->runs[i].configuration;
+		size_t of = 0;
+
+		/* Ids count from 0, but for what somebody deleted by hand. */
+		if (id >= 0 && (size_t)id < whole->configuration_count && whole->configurations[id].id == id)
+			of = (size_t)id;
+		else
+			while (of < whole->configuration_count && whole->configurations[of].id != id)
+				of++;
+		if (of == whole->configuration_count)
+			continue;
+		next[i] = first[of];
+		first[of] = (int)i;
+		counts[of]++;
+	}
+	result->first_run = first;
+	result->next_run = next;
+	result->runs_of = counts;
+}
+
 /* The runs of a configuration that count, with their boots. */
 struct taken {
 	double *values;
@@ -58,26 +88,25 @@ struct taken {
 static struct taken take(const struct report_result *result, size_t configuration, size_t metric)
 {
 	const struct store_whole *whole = result->whole;
-	struct taken taken = {.values = ARENA_ARRAY(result->arena, whole->run_count + 1, double),
-			      .runs = ARENA_ARRAY(result->arena, whole->run_count + 1, struct stat_nested_run),
+	size_t room = (size_t)result->runs_of[configuration] + 1;
+	struct taken taken = {.values = ARENA_ARRAY(result->arena, room, double),
+			      .runs = ARENA_ARRAY(result->arena, room, struct stat_nested_run),
 			      .positive = true};
-	bool *seen = ARENA_ARRAY(result->arena, (size_t)result->boot_count + 1, bool);
 
-	for (size_t i = 0; i < whole->run_count; i++) {
+	for (int i = result->first_run[configuration]; i >= 0; i = result->next_run[i]) {
 		const struct store_run *run = &whole->runs[i];
 		double value = result_value(whole, run, metric);
+		bool seen = result->boots[i] < 0;
 
-		if (run->configuration != whole->configurations[configuration].id || !result_counts(run) ||
-		    !isfinite(value))
+		if (!result_counts(run) || !isfinite(value))
 			continue;
+		for (int k = 0; k < taken.count && !seen; k++)
+			seen = taken.runs[k].boot == result->boots[i];
+		taken.boots += !seen;
 		taken.positive = taken.positive && value > 0;
 		taken.negative = taken.negative || value < 0;
 		taken.runs[taken.count] = (struct stat_nested_run){.boot = result->boots[i], .log = log(value)};
 		taken.values[taken.count++] = value;
-		if (result->boots[i] >= 0 && !seen[result->boots[i]]) {
-			seen[result->boots[i]] = true;
-			taken.boots++;
-		}
 	}
 	return taken;
 }
@@ -118,9 +147,10 @@ int result_estimate(struct report_result *result, size_t configuration, size_t m
 	return 0;
 }
 
-int result_logs(const struct report_result *result, size_t configuration, size_t metric, double *ret)
+int result_logs(const struct report_result *result, size_t configuration, size_t metric, double **ret_logs)
 {
 	struct taken taken = take(result, configuration, metric);
+	double *ret = *ret_logs = ARENA_ARRAY(result->arena, (size_t)taken.count + 1, double);
 	double *sums = ARENA_ARRAY(result->arena, (size_t)result->boot_count + 1, double);
 	int *counts = ARENA_ARRAY(result->arena, (size_t)result->boot_count + 1, int), boots = 0;
 

@@ -181,15 +181,14 @@ void result_chart_runs_over_time(struct report_result *result)
 static struct chart_line line_of_values(const struct report_result *result, size_t configuration, size_t metric)
 {
 	const struct store_whole *whole = result->whole;
-	double *times = ARENA_ARRAY(result->arena, whole->run_count + 1, double);
-	double *values = ARENA_ARRAY(result->arena, whole->run_count + 1, double);
+	size_t room = (size_t)result->runs_of[configuration] + 1;
+	double *times = ARENA_ARRAY(result->arena, room, double), *values = ARENA_ARRAY(result->arena, room, double);
 	struct chart_line line = {result_setting_label(result, configuration), times, values, 0};
 
-	for (size_t i = 0; i < whole->run_count; i++) {
+	for (int i = result->first_run[configuration]; i >= 0; i = result->next_run[i]) {
 		double value = result_value(whole, &whole->runs[i], metric);
 
-		if (whole->runs[i].configuration != whole->configurations[configuration].id ||
-		    !result_counts(&whole->runs[i]) || !isfinite(value))
+		if (!result_counts(&whole->runs[i]) || !isfinite(value))
 			continue;
 		times[line.count] = (double)(whole->runs[i].began_us - whole->session.began_us) / 1e6;
 		values[line.count++] = value;

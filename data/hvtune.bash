@@ -32,7 +32,10 @@ _hvtune() {
     meters) options="--window --meters --host --json --help" ;;
     top) options="--refresh --cpus --batch --prometheus --times --host --connect --help" ;;
     report) options="--format --output --store --json --help" ;;
-    study) options="--vm --yes --accept-risk --max-load --meters --store --no-store --host --json --help" ;;
+    study)
+        options="--vm --pick --slower --measured-elsewhere --yes --dry-run --accept-risk --no-trial --settle --max-load"
+        options+=" --meters --store --no-store --host --json --help"
+        ;;
     tune)
         options="--minutes --apply --yes --accept-risk --cwd --max-load --meters --store --no-store --json --help"
         ;;

@@ -198,6 +198,19 @@ static int show(struct cli *cli)
 	return r;
 }
 
+/* Options that go with one word only, so that none is silently without effect; the others go with all that run. */
+static const struct {
+	enum cli_option_id id;
+	const char *option, *word;
+} owned[] = {
+    {OPTION_PICK, "pick", "apply"},
+    {OPTION_SLOWER, "slower", "apply"},
+    {OPTION_ELSEWHERE, "measured-elsewhere", "apply"},
+    {OPTION_DRY_RUN, "dry-run", "apply"},
+    {OPTION_NO_TRIAL, "no-trial", "apply"},
+    {OPTION_SETTLE, "settle", "apply"},
+};
+
 static const struct {
 	const char *word;
 	int (*run)(struct cli *cli);
@@ -208,22 +221,32 @@ static const struct {
     {"check", check},
     {"run", study_cli_run},
     {"resume", study_cli_resume},
+    {"apply", study_cli_apply},
     {"status", study_cli_status},
     {"pause", study_cli_pause},
     {"abort", study_cli_abort},
-    {"go-on", study_cli_go_on},
+    {"go-on", study_cli_go_on}, /* the last: for the unit of a study, not for people */
 };
+
+static int run_verb(struct cli *cli, const char *word, int (*run)(struct cli *cli))
+{
+	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
+		if (cli_given(cli, owned[i].id) && !text_equal(owned[i].word, word))
+			return cli_usage(cli, "--%s goes with study %s", owned[i].option, owned[i].word);
+	return run(cli);
+}
 
 int cmd_study(struct cli *cli)
 {
+	const char *known = "";
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+
+	for (size_t i = 0; i + 1 < ARRAY_SIZE(verbs); i++)
+		known = arena_printf(arena, "%s%s%s", known, i ? ", " : "", verbs[i].word);
 	if (!cli->argument_count)
-		return cli_usage(
-		    cli,
-		    "study needs to be told what to do: list, show, new, check, run, resume, status, pause or abort");
+		return cli_usage(cli, "study needs to be told what to do: %s", known);
 	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
 		if (text_equal(verbs[i].word, cli->arguments[0]))
-			return verbs[i].run(cli);
-	return cli_usage(
-	    cli, "study does not know \"%s\"; it does: list, show, new, check, run, resume, status, pause, abort",
-	    cli->arguments[0]);
+			return run_verb(cli, verbs[i].word, verbs[i].run);
+	return cli_usage(cli, "study does not know \"%s\"; it does: %s", cli->arguments[0], known);
 }

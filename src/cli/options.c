@@ -69,6 +69,10 @@ const struct cli_option cli_options[] = {
     {OPTION_STUDY_VM, "vm", 0, "NAME", "the VM that a study of the program is of; none: of the host alone"},
     {OPTION_MINUTES, "minutes", 0, "N", "take at most so many minutes (27)"},
     {OPTION_TUNE_APPLY, "apply", 0, NULL, "make the best permanent, after asking"},
+    {OPTION_PICK, "pick", 0, "WHAT",
+     "fastest, efficient, near (efficient and hardly slower), knee, idle, or a configuration by its name"},
+    {OPTION_SLOWER, "slower", 0, "PERCENT", "how much slower than the fastest \"near\" may be (5)"},
+    {OPTION_ELSEWHERE, "measured-elsewhere", 0, NULL, "take over what was measured on another host or kernel"},
     {OPTION_CONNECT, "connect", 'c', "URI",
      "take the VMs that libvirt has at URI (qemu:///session, say), asked read-only, instead of those in its files"},
     {OPTION_REFRESH, "refresh", 'r', "SECONDS", "read so often: 1 to 10 (2)"},
@@ -158,8 +162,10 @@ static const enum cli_option_id confirm_options[] = {OPTION_WAIT, OPTION_ROOT, O
 static const enum cli_option_id undo_options[] = {OPTION_EVERY, OPTION_UNDO_YES, OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id hold_options[] = {0};
 static const enum cli_option_id study_options[] = {
-    OPTION_STUDY_VM, OPTION_YES,      OPTION_ACCEPT_RISK, OPTION_MAX_LOAD, OPTION_METERS,
-    OPTION_STORE,    OPTION_NO_STORE, OPTION_ROOT,	  OPTION_JSON,	   0};
+    OPTION_STUDY_VM, OPTION_PICK,     OPTION_SLOWER,	  OPTION_ELSEWHERE,
+    OPTION_YES,	     OPTION_DRY_RUN,  OPTION_ACCEPT_RISK, OPTION_NO_TRIAL,
+    OPTION_SETTLE,   OPTION_MAX_LOAD, OPTION_METERS,	  OPTION_STORE,
+    OPTION_NO_STORE, OPTION_ROOT,     OPTION_JSON,	  0};
 static const enum cli_option_id workloads_options[] = {OPTION_YES, OPTION_DRY_RUN, OPTION_JSON, 0};
 static const enum cli_option_id tune_options[] = {
     OPTION_MINUTES, OPTION_TUNE_APPLY, OPTION_YES,	OPTION_ACCEPT_RISK, OPTION_CWD, OPTION_MAX_LOAD,
@@ -243,14 +249,14 @@ const struct cli_command cli_commands[] = {
      "check` "
      "runs each once and tells its figure, `workloads install` installs the packages that are missing.",
      workloads_options, cmd_workloads, "0 fine, 1 one does not work here, 2 usage, 3 could not"},
-    {"study", "list|show|new|check|run|resume|status|pause|abort [FILE]",
+    {"study", "list|show|new|check|run|resume|apply|status|pause|abort [FILE|NAME]",
      "measure many configurations by a plan, and choose",
      "Reads a study: workloads, factors with their levels, and what is sought. `study new` writes a first one for this "
      "host to standard output. `study check` says what it will do, how "
      "often it switches and boots, and what cannot be done on this machine; nothing is touched. `study run` does it: "
      "configurations in random order, until the best is known well enough, and puts all settings back. A study over "
      "words of the kernel's line boots the host by itself and goes on after each boot; `study status`, `study pause`, "
-     "`study resume` and `study abort` speak of the one that runs.",
+     "`study resume` and `study abort` speak of the one that runs. `study apply` makes what one found permanent.",
      study_options, cmd_study, "0 answered, 1 unsure, not wanted, 2 usage or mistakes, 3 could not"},
     {"report", "[SESSION]", "say what a measurement showed, as a page, a table or charts",
      "Prints the verdict of a session (its number, its label, or last), its charts, figures, host, settings and every "

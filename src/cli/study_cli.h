@@ -47,5 +47,6 @@ int study_cli_time(const struct cli *cli, struct measure *measure, const struct 
 
 int study_cli_run(struct cli *cli);
 int study_cli_resume(struct cli *cli);
+int study_cli_apply(struct cli *cli);
 
 #endif

@@ -23,7 +23,10 @@ static void tell(void *data, const struct study_progress *now)
 	struct telling *telling = data;
 	double left = telling->study->budget_s - now->spent_s;
 
-	if (telling->study->budget_s > 0 && left > 0)
+	if (now->left_s > 0)
+		progress_show(&telling->measure->progress, "%s, %s; %s, %.0f s left", now->step->words, now->config,
+			      now->settles ? "letting it settle" : "measuring", now->left_s);
+	else if (telling->study->budget_s > 0 && left > 0)
 		progress_show(&telling->measure->progress, "%s, %s; run %zu, at most %.0f min left", now->step->words,
 			      now->config, now->runs + 1, left / 60);
 	else
@@ -31,10 +34,23 @@ static void tell(void *data, const struct study_progress *now)
 			      now->config, now->runs + 1, now->spent_s / 60);
 }
 
+/* "targets" and "answer"; null when nothing was measured that has one. */
+static void put_answer(json_t *json, const struct study_matrix *matrix, const struct study_outcome *outcome)
+{
+	struct study_verdict verdict;
+	bool any = study_verdict(outcome->engine, outcome->seen, outcome->count, NULL, &verdict, NULL) == 0;
+
+	json_object_set_new(json, "targets", report_study_answer_json(matrix, outcome));
+	json_object_set_new(json, "answer",
+			    any ? report_study_verdict_json(outcome->arena, matrix, &verdict) : json_null());
+}
+
 static const char *answer(void *data, const struct study_outcome *outcome)
 {
 	const struct telling *telling = data;
-	json_t *json = report_study_answer_json(telling->matrix, outcome);
+	json_t *json = json_object();
+
+	put_answer(json, telling->matrix, outcome);
 	char *text = json_dumps(json, JSON_COMPACT);
 	const char *kept = text ? arena_strdup(outcome->arena, text) : NULL;
 
@@ -117,7 +133,7 @@ static void print_json(const char *command, const struct study_matrix *matrix, c
 			    announced->run_s > 0
 				? json_pack("[f, f]", announced->whole_least_s, announced->whole_most_s)
 				: json_null());
-	json_object_set_new(json, "targets", report_study_answer_json(matrix, outcome));
+	put_answer(json, matrix, outcome);
 	(void)report_json_print(stdout, json);
 }
 
@@ -142,6 +158,10 @@ static int print_outcome(const struct cli *cli, const char *command, const struc
 			term_flow(&cli->out, 0, true,
 				  arena_printf(outcome->arena, "Ended early: %s. What it has so far:", outcome->why));
 		report_study_answer(&cli->out, matrix, outcome);
+		struct study_verdict verdict;
+
+		if (study_verdict(outcome->engine, outcome->seen, outcome->count, NULL, &verdict, NULL) == 0)
+			report_study_verdict(&cli->out, outcome->arena, matrix, &verdict);
 		term_flow(&cli->out, 0, true,
 			  arena_printf(outcome->arena, "%zu runs, %u switches, %s; %s.", outcome->count,
 				       outcome->switches, took(outcome, announced),

@@ -10,6 +10,7 @@
 
 #include "study_estimate.h"
 #include "study_run.h"
+#include "study_verdict.h"
 #include "term.h"
 
 void report_study_check(const struct term *term, struct arena *arena, const struct study_matrix *matrix,
@@ -27,6 +28,17 @@ void report_study_answer(const struct term *term, const struct study_matrix *mat
 
 /* A list, for each target: {"target", "best", "sure", "bad", "fallback", "configurations", "confirmed"}. */
 json_t *report_study_answer_json(const struct study_matrix *matrix, const struct study_outcome *outcome);
+
+/* What to take, how sure that is and what more time would bring, the front, idle watts, shares. */
+void report_study_verdict(const struct term *term, struct arena *arena, const struct study_matrix *matrix,
+			  const struct study_verdict *verdict);
+
+/*
+ * The same as an object: {"baseline", "picks", "slower", "configurations", "idle", "idle_why", "break_even_s",
+ * "shares", "within", "void", "minutes"}. It is kept with the results, and `study apply` reads it.
+ */
+json_t *report_study_verdict_json(struct arena *arena, const struct study_matrix *matrix,
+				  const struct study_verdict *verdict);
 
 /* All mistakes of a file, to `out`, each as errors are printed. */
 void report_study_mistakes(FILE *out, const struct study_mistakes *mistakes);

@@ -155,6 +155,8 @@ static void print_rows(const struct term *term, struct arena *arena, const struc
 
 static const char *sureness(struct arena *arena, const struct study *study, const struct study_answer *answer)
 {
+	if (answer->limited)
+		return "the best of those that keep the limits; how sure that is stands below";
 	if (answer->fallback)
 		return "chosen by successive halving, since the model does not describe these runs; how sure that is, "
 		       "is "

@@ -80,6 +80,33 @@ const char *study_config_name(struct arena *arena, const struct study_matrix *ma
 	return name;
 }
 
+/* Level names may hold blanks: the rest of the name has to fit too. */
+static bool match(const struct study *study, size_t factor, const char *name, size_t *levels)
+{
+	if (factor == study->factor_count)
+		return !*name;
+	const struct study_factor *of = &study->factors[factor];
+	size_t length = strlen(of->name);
+
+	for (size_t l = 0; l < of->level_count && strncmp(name, of->name, length) == 0 && name[length] == '='; l++) {
+		const char *rest = name + length + 1;
+		size_t size = strlen(of->levels[l].name);
+
+		if (strncmp(rest, of->levels[l].name, size) != 0 || (rest[size] && rest[size] != ' '))
+			continue;
+		levels[factor] = l;
+		if (match(study, factor + 1, rest + size + (rest[size] == ' '), levels))
+			return true;
+	}
+	levels[factor] = STUDY_LEFT_OUT;
+	return match(study, factor + 1, name, levels);
+}
+
+bool study_levels_named(const struct study *study, const char *name, size_t *ret_levels)
+{
+	return *name && match(study, 0, name, ret_levels);
+}
+
 int study_switch_cost(const struct study_matrix *matrix, size_t from, size_t to)
 {
 	const size_t *a = study_levels(matrix, from), *b = study_levels(matrix, to);

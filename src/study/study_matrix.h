@@ -35,6 +35,13 @@ static inline const size_t *study_levels(const struct study_matrix *matrix, size
 const char *study_config_name(struct arena *arena, const struct study_matrix *matrix, size_t config);
 
 /*
+ * The levels of a name as study_config_name() makes it, also of a study of which factors were left out to suit a
+ * machine: their level is STUDY_LEFT_OUT. False: it is no such name.
+ */
+#define STUDY_LEFT_OUT SIZE_MAX
+bool study_levels_named(const struct study *study, const char *name, size_t *ret_levels);
+
+/*
  * The dearest of what leaving the old and coming to the new level costs, among the factors whose level differs; -1 when
  * none does. amd_pstate goes from passive to active while the host runs, and to "disable" by a boot.
  */

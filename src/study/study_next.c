@@ -437,6 +437,7 @@ int study_answer(struct study_engine *engine, size_t target, const struct study_
 	/* The best of those that keep the limits; the design has not asked how sure that one is. */
 	if (allowed && answer.incumbent >= 0 && !allowed[answer.incumbent]) {
 		answer.incumbent = least_of(engine, study_means(engine, target, &answer, seen, count), allowed);
+		answer.limited = true;
 		answer.sure = false;
 		answer.bad = answer.regret_mean = answer.regret_95 = (double)NAN;
 	}

@@ -76,6 +76,7 @@ struct study_answer {
 	double bad;			 /* P(it is not); NAN for designs that do not say */
 	double regret_mean, regret_95;	 /* relative; NAN likewise */
 	struct stat_standing *standings; /* by configuration; NULL for designs without a model */
+	bool limited;			 /* the design's best breaks a limit: this is the best that keeps it */
 	bool fallback;			 /* the model did not describe the runs: successive halving */
 };
 

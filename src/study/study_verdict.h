@@ -120,7 +120,7 @@ struct study_verdict {
 	const char *idle_why; /* why idle watts were sought and are not there; NULL */
 	/*
 	 * Fastest against lowest idle: a run must start more often than every so many seconds for the fastest to take
-	 * less energy in all (methods 3.5). NAN: the two are one, or not known; 0: never; infinite: always.
+	 * less energy in all (methods 3.5). NAN: the two are one, or not known; 0: it never does.
 	 */
 	double break_even_s;
 	struct study_shares shares[STUDY_GOALS]; /* of time, energy and watts under load */

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What `hvtune study` answers, with watts of a meter that follows the settings; and `study apply`, which keeps it."""
+import json
+import os
+import sqlite3
+import tempfile
+import unittest
+from pathlib import Path
+
+from harness import Test, hvtune
+
+# Short runs are faster and take more energy; the level short leaves 30 W behind that only a boot would take away.
+STUDY = """study: watts
+workloads:
+  nap: {{run: 'sleep $(cat {folder}/nap)'}}
+factors:
+  nap:
+    levels:
+      long: {{run: 'echo 0.60 > {folder}/nap', undo: 'true'}}
+      short: {{run: 'echo 0.35 > {folder}/nap; echo 130 > {folder}/watts',
+               undo: 'echo 0.60 > {folder}/nap; echo {after} > {folder}/watts'}}
+idle: {{settle: 0.5 s, window: 3 s}}
+within: 20 %
+runs: 3
+confirm: no
+objectives: {objectives}
+"""
+
+
+class Answer(Test):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        (self.folder / "nap").write_text("0.60\n", encoding="ascii")
+        (self.folder / "watts").write_text("60\n", encoding="ascii")
+        self.path = self.folder / "s.yaml"
+        self.store = self.folder / "results.db"
+        self.meters = self.folder / "meters.conf"
+        self.meters.write_text(f"[plug]\nkind = command\ncommand = cat {self.folder}/watts\nboundary = wall\n"
+                               "period = 0.1\n", encoding="ascii")
+
+    def run_study(self, objectives, *options, after=60, meters=True):
+        self.path.write_text(STUDY.format(folder=self.folder, objectives=objectives, after=after), encoding="utf-8")
+        more = ("--meters", self.meters) if meters else ()
+        return hvtune("study", "run", self.path, "--yes", "--store", self.store, *more, *options)
+
+    def answer(self, objectives, **options):
+        done = self.run_study(objectives, "--json", **options)
+        self.assertIn(done.code, (0, 1), done.err)
+        return json.loads(done.out)["answer"]
+
+    def picks(self, answer):
+        return {pick["pick"]: pick["configuration"] for pick in answer["picks"]}
+
+    def test_fast_against_efficient(self):
+        answer = self.answer("[time, energy]")
+        self.assertEqual(self.picks(answer), {"fastest": "nap=short", "efficient": "nap=long", "near": "nap=short",
+                                              "knee": "nap=short", "idle": None})
+        rows = {row["name"]: row for row in answer["configurations"]}
+        self.assertTrue(rows["nap=long"]["front"] and rows["nap=short"]["front"])
+        # 60 W for 0.60 s, 130 W for 0.35 s.
+        self.assertAlmostEqual(rows["nap=long"]["energy"]["value"]["estimate"], 36.5, delta=5)
+        self.assertAlmostEqual(rows["nap=short"]["energy"]["value"]["estimate"], 46, delta=6)
+        self.assertLess(rows["nap=short"]["time"]["ratio"]["high"], .85)
+        shares = answer["shares"]["time"]
+        self.assertEqual([lever["factor"] for lever in shares["levers"]], ["nap"])
+        self.assertAlmostEqual(shares["total"]["estimate"], shares["levers"][0]["share"]["estimate"], places=6)
+        for pick in answer["picks"][:2]:
+            self.assertTrue(pick["sure"])
+            self.assertLess(pick["bad"], .02)
+            self.assertLessEqual(pick["gain"], pick["regret"])
+
+    def test_idle_watts_and_the_trace(self):
+        answer = self.answer("[time, idle-watts]", after=90)
+        idle = {row["name"]: row for row in answer["idle"]}
+        # The runs had left the trace before the first window, which is told by no window: 90 W before and after.
+        self.assertEqual(list(idle), ["nap=long", "nap=short"])
+        self.assertAlmostEqual(idle["nap=short"]["watts"]["estimate"], 130, delta=1)
+        self.assertAlmostEqual(idle["nap=short"]["over_baseline"]["estimate"], 40, delta=1)
+        self.assertEqual(idle["nap=short"]["windows"], 1)
+        self.assertEqual(idle["nap=long"]["windows"], 2)
+        self.assertEqual(self.picks(answer)["idle"], "nap=long")
+        self.assertEqual((self.folder / "nap").read_text(encoding="ascii"), "0.60\n")
+        with sqlite3.connect(self.store) as database:
+            purposes = database.execute("SELECT count(*) FROM run WHERE purpose = 'idle'").fetchone()[0]
+        self.assertEqual(purposes, 3 * 6)
+
+    def test_idle_alone_shows_the_trace(self):
+        done = self.run_study("[idle-watts]", after=90)
+        self.assertIn(done.code, (0, 1), done.err)
+        text = " ".join(done.out.split())
+        self.assertIn("it leaves a trace", text)
+        self.assertIn("drew +30.0 W", text)
+        self.assertIn("lowest idle watts: nap=long", text)
+        # What is resumed finds all of it in the store.
+        again = hvtune("study", "resume", "--yes", "--store", self.store, "--meters", self.meters, "--json")
+        idle = {row["name"]: row for row in json.loads(again.out)["answer"]["idle"]}
+        self.assertAlmostEqual(idle["nap=short"]["trace"]["estimate"], 30, delta=1)
+        self.assertTrue(idle["nap=short"]["left"])
+        self.assertAlmostEqual(idle["nap=long"]["watts"]["estimate"], 60, delta=1)
+        self.assertEqual(json.loads(again.out)["runs"], 3)
+
+    def test_a_limit_of_idle_watts(self):
+        answer = self.answer("[time, {idle-watts: 100 W}]")
+        self.assertEqual(self.picks(answer)["fastest"], "nap=long")
+        rows = {row["name"]: row for row in answer["configurations"]}
+        self.assertEqual((rows["nap=short"]["idle-watts"]["limit"], rows["nap=short"]["allowed"]), ("breaks", False))
+        self.assertEqual((rows["nap=long"]["idle-watts"]["limit"], rows["nap=long"]["allowed"]), ("keeps", True))
+
+    def test_without_a_meter(self):
+        probe = hvtune("meters", "--json")
+        if probe.code == 0:
+            self.skipTest("this machine measures energy by itself")
+        done = self.run_study("[time, {idle-watts: 100 W}]", "--json", meters=False)
+        self.assertIn(done.code, (0, 1), done.err)
+        answer = json.loads(done.out)["answer"]
+        self.assertEqual(self.picks(answer)["fastest"], "nap=short")
+        self.assertTrue(answer["idle_why"])
+        alone = self.run_study("[idle-watts]", "--json", meters=False)
+        self.assert_code(alone, 3)
+
+    def test_a_slow_meter_measures_the_window_at_once(self):
+        self.meters.write_text(self.meters.read_text(encoding="ascii").replace("0.1", "1"), encoding="ascii")
+        done = hvtune("idle", "--settle", "0", "--window", "4", "--meters", self.meters, "--no-store", "--json")
+        self.assertIn(done.code, (0, 1), done.err)
+        watts = [metric for metric in json.loads(done.out)["result"]["metrics"] if metric["name"] == "wall power"]
+        self.assertEqual(len(watts), 1)
+        self.assertAlmostEqual(watts[0]["mean"]["estimate"], 60, delta=.5)
+
+    def test_what_cannot_be_measured_is_given_up(self):
+        text = STUDY.format(folder=self.folder, objectives="[time]", after=60)
+        self.path.write_text(text.replace("    levels:\n", "    levels:\n      broken: {run: 'echo x > %s/nap', undo: 'true'}\n"
+                                          % self.folder) + "baseline: {nap: long}\n", encoding="utf-8")
+        done = hvtune("study", "run", self.path, "--yes", "--store", self.store, "--json")
+        self.assertIn(done.code, (0, 1), done.err)
+        answer = json.loads(done.out)["answer"]
+        rows = {row["name"]: row for row in answer["configurations"]}
+        self.assertTrue(rows["nap=broken"]["given_up"])
+        self.assertEqual((rows["nap=broken"]["runs"], rows["nap=broken"]["void"]), (0, 4))
+        self.assertEqual(self.picks(answer)["fastest"], "nap=short")
+        refused = hvtune("study", "apply", "--pick", "nap=broken", "--store", self.store, "--dry-run")
+        self.assert_code(refused, 3)
+        self.assert_one_line(refused.err)
+
+
+SWAPPINESS = "/proc/sys/vm/swappiness"
+KNOBS = """study: swap
+workloads:
+  nap: {{run: 'case $(cat {path}) in 7) sleep 0.02;; *) sleep 0.06;; esac'}}
+factors:
+  s: {{knob: swappiness, levels: [{now}, 7]}}
+  hook: {{levels: {{off: {{run: 'true', undo: 'true'}}, on: {{run: 'true', undo: 'true'}}}}}}
+within: 40 %
+runs: 4
+confirm: no
+"""
+
+
+class Apply(Test):
+    def setUp(self):
+        if os.geteuid() or not os.access(SWAPPINESS, os.W_OK):
+            self.skipTest("settings of this machine cannot be changed from here")
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.store = self.folder / "results.db"
+        now = Path(SWAPPINESS).read_text(encoding="ascii").strip()
+        self.now = now
+        path = self.folder / "s.yaml"
+        path.write_text(KNOBS.format(path=SWAPPINESS, now=now if now != "7" else "60"), encoding="utf-8")
+        done = hvtune("study", "run", path, "--yes", "--store", self.store, "--json")
+        self.assertIn(done.code, (0, 1), done.err)
+        self.fastest = json.loads(done.out)["answer"]["picks"][0]["configuration"]
+        self.assertTrue(self.fastest.startswith("s=7 "), self.fastest)
+        self.assertEqual(Path(SWAPPINESS).read_text(encoding="ascii").strip(), now)
+        self.root = self.folder / "root"
+        (self.root / "proc/sys/vm").mkdir(parents=True)
+        (self.root / "sys").mkdir()
+        self.file = self.root / "proc/sys/vm/swappiness"
+        self.file.write_text("60\n", encoding="ascii")
+
+    def apply(self, *options, host=True):
+        where = ("--host", self.root) if host else ()
+        return hvtune("study", "apply", "--store", self.store, *where, *options)
+
+    def test_apply_and_undo(self):
+        look = self.apply("--pick", "fastest", "--dry-run")
+        self.assert_code(look, 0)
+        self.assertIn("swappiness", look.out)
+        self.assertEqual(self.file.read_text(encoding="ascii"), "60\n")
+        done = self.apply("--pick", "fastest", "--yes")
+        self.assert_code(done, 0)
+        self.assertEqual(self.file.read_text(encoding="ascii").strip(), "7")
+        # The hook is for who wrote it.
+        self.assertIn("hook=", done.err)
+        self.assertIn("run it yourself", done.err)
+        self.assertIn("study apply swap", hvtune("status", "--host", self.root).out)
+        self.assert_code(hvtune("undo", "--host", self.root), 0)
+        self.assertEqual(self.file.read_text(encoding="ascii").strip(), "60")
+
+    def test_json_and_names(self):
+        found = self.apply("--pick", self.fastest, "--dry-run", "--json")
+        self.assert_code(found, 0)
+        self.assertEqual(json.loads(found.out)["asks"], ["swappiness=7"])
+
+    def test_this_machine(self):
+        done = self.apply("--pick", "fastest", "--dry-run", host=False)
+        self.assert_code(done, 0)
+        with sqlite3.connect(self.store) as database:
+            database.execute("UPDATE session SET host = 'elsewhere'")
+        done = self.apply("--pick", "fastest", "--dry-run", host=False)
+        self.assert_code(done, 3)
+        self.assertIn("elsewhere", done.err)
+        self.assertIn("--measured-elsewhere", done.err)
+        self.assert_code(self.apply("--pick", "fastest", "--dry-run", "--measured-elsewhere", host=False), 0)
+        with sqlite3.connect(self.store) as database:
+            facts = json.loads(database.execute("SELECT facts FROM session").fetchone()[0])
+            facts["os.kernel_release"] = "6.0.0-old"
+            database.execute("UPDATE session SET host = NULL, facts = ?", (json.dumps(facts),))
+        done = self.apply("--pick", "fastest", "--dry-run", host=False)
+        self.assert_code(done, 3)
+        self.assertIn("kernel 6.0.0-old", done.err)
+
+    def test_refusals(self):
+        for options, code, said in ((("--dry-run",), 2, "--pick"), (("--pick", "s=9 hook=on", "--dry-run"), 3, "not measured"),
+                                    (("--pick", "efficient", "--dry-run"), 3, "energy was not measured"),
+                                    (("--pick", "idle", "--dry-run"), 3, "idle"),
+                                    (("--pick", "fastest", "--json"), 2, "--json"),
+                                    (("--pick", "fastest", "--slower", "8", "--dry-run"), 2, "near"),
+                                    (("--pick", "fastest"), 2, "terminal")):
+            done = self.apply(*options)
+            self.assert_code(done, code)
+            self.assertIn(said, done.err)
+            self.assertEqual(self.file.read_text(encoding="ascii"), "60\n")
+        other = hvtune("study", "check", "x.yaml", "--pick", "fastest")
+        self.assert_code(other, 2)
+        self.assertIn("goes with study apply", other.err)
+        with sqlite3.connect(self.store) as database:
+            database.execute("UPDATE session SET verdict = NULL")
+        done = self.apply("--pick", "fastest", "--dry-run")
+        self.assert_code(done, 3)
+        self.assertIn("study resume", done.err)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -29,6 +29,13 @@ static int pool_cells(struct pool *pool, const struct stat_cell *cells, int n, s
 	return 0;
 }
 
+static int check_cells(const struct stat_cell *cells, int n, struct err *err)
+{
+	struct pool ignored = {0};
+
+	return pool_cells(&ignored, cells, n, err);
+}
+
 static int pool_variance(const struct pool *pool, double *ret_variance, struct err *err)
 {
 	if (pool->df < 1)
@@ -56,7 +63,10 @@ int stat_attribute(const struct stat_cell *baseline, const struct stat_cell *all
 	if (levers < 1)
 		return err_set(err, EINVAL, NULL, "there is no lever");
 	if ((r = pool_cells(&pool, baseline, 1, err)) < 0 || (r = pool_cells(&pool, all, 1, err)) < 0 ||
-	    (r = pool_cells(&pool, alone, levers, err)) < 0 || (r = pool_cells(&pool, without, levers, err)) < 0 ||
+	    (r = check_cells(alone, levers, err)) < 0 || (r = check_cells(without, levers, err)) < 0 ||
+	    /* Of one lever alone is all and without the baseline; of two each without is the other one alone. */
+	    (levers > 1 && (r = pool_cells(&pool, alone, levers, err)) < 0) ||
+	    (levers > 2 && (r = pool_cells(&pool, without, levers, err)) < 0) ||
 	    (r = pool_variance(&pool, &variance, err)) < 0)
 		return r;
 	total = all->mean - baseline->mean;
@@ -65,15 +75,18 @@ int stat_attribute(const struct stat_cell *baseline, const struct stat_cell *all
 	for (int j = 0; j < levers; j++) {
 		double first = alone[j].mean - baseline->mean, last = all->mean - without[j].mean;
 		double phi = (first + last) / 2;
-		double of_phi = variance / 4 * (1. / alone[j].n + 1. / baseline->n + 1. / all->n + 1. / without[j].n);
+		double of_phi =
+		    levers > 1 ? variance / 4 * (1. / alone[j].n + 1. / baseline->n + 1. / all->n + 1. / without[j].n)
+			       : variance * (1. / baseline->n + 1. / all->n);
 
 		ret_levers[j] = (struct stat_lever){ratio(phi, of_phi, pool.df, alpha), exp(first), exp(last),
 						    of_phi > 0 ? stat_t_p(phi / sqrt(of_phi), pool.df) : phi == 0};
 		sum += phi;
 		residual_ns += (1. / alone[j].n + 1. / without[j].n) / 4;
 	}
-	/* A single lever's alone is all on and its without the baseline: the shares are the total, by definition. */
-	residual = total - sum;
+	/* The shares of one or two levers are the total, by definition. */
+	residual = levers > 2 ? total - sum : 0;
+	residual_ns = levers > 2 ? residual_ns : 0;
 	*ret_attribution = (struct stat_attribution){
 	    .total = ratio(total, variance * (1. / all->n + 1. / baseline->n), pool.df, alpha),
 	    .residual = ratio(residual, variance * residual_ns, pool.df, alpha),

@@ -118,13 +118,34 @@ static void test_bad_input(void **state)
 	assert_int_equal(stat_shapley(cells, 17, shares, NULL, &err), -EINVAL);
 }
 
+/* Of one and of two levers some of the 2k + 2 cells are the same runs: they are counted once. */
+static void test_few_levers(void **state)
+{
+	static const struct stat_cell none = {5, 4, .01}, a = {5, 3.9, .01}, b = {5, 3.95, .01}, both = {5, 3.84, .01};
+	const struct stat_cell alone[] = {a, b}, without[] = {b, a};
+	struct stat_attribution is;
+	struct stat_lever levers[2];
+	double half = stat_t_critical(.05, 8) * .01 * sqrt(.4);
+
+	(void)state;
+	assert_int_equal(stat_attribute(&none, &a, &a, &none, 1, .05, &is, levers, NULL), 0);
+	assert_true(fabs(is.df - 8) < 1e-9);
+	assert_true(fabs(log(levers[0].share.high) - (-.1 + half)) < 1e-9);
+	assert_true(fabs(log(is.total.high) - (-.1 + half)) < 1e-9);
+	assert_true(is.residual.low == 1 && is.residual.high == 1 && is.attributable);
+	assert_int_equal(stat_attribute(&none, &both, alone, without, 2, .05, &is, levers, NULL), 0);
+	assert_true(fabs(is.df - 16) < 1e-9);
+	assert_true(fabs(log(levers[0].share.estimate) + .105) < 1e-9);
+	assert_true(fabs(log(levers[0].share.high / levers[0].share.estimate) -
+			 stat_t_critical(.05, 16) * .01 * sqrt(.2)) < 1e-9);
+	assert_true(is.residual.low == 1 && is.residual.high == 1 && is.attributable);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_identity),
-	    cmocka_unit_test(test_three_way),
-	    cmocka_unit_test(test_contrast),
-	    cmocka_unit_test(test_bad_input),
+	    cmocka_unit_test(test_few_levers), cmocka_unit_test(test_identity),	 cmocka_unit_test(test_three_way),
+	    cmocka_unit_test(test_contrast),   cmocka_unit_test(test_bad_input),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -64,10 +64,76 @@ static void test_spread(void **state)
 	assert_float_equal(df[1], 4, 0);
 }
 
+/* ---- on average it is right ---- */
+
+static double uniform(uint64_t *chance)
+{
+	*chance = *chance * 6364136223846793005u + 1442695040888963407u;
+	return (double)(*chance >> 11) / (double)(UINT64_C(1) << 53);
+}
+
+static double normal(uint64_t *chance)
+{
+	double sum = 0;
+
+	for (int i = 0; i < 12; i++)
+		sum += uniform(chance);
+	return sum - 6;
+}
+
+/*
+ * Six configurations of drawn truth, five runs each, the lowest mean picked: over many hosts it is bad as often as the
+ * mean of what was said, its regret is that which was expected, and twice the runs gain what was expected of them.
+ */
+static void test_calibrated(void **state)
+{
+	enum { HOSTS = 1500, N = 6, RUNS = 5, FEW = 300 };
+	double *draws = stat_zeroed(N * FEW, sizeof(double));
+	double said_bad = 0, bad = 0, said_regret = 0, regret = 0, said_gain = 0, gain = 0;
+	uint64_t chance = 11;
+
+	(void)state;
+	for (int host = 0; host < HOSTS; host++) {
+		double truth[N], means[N], twice[N], least = INFINITY;
+		struct stat_cell cells[N];
+		struct stat_outlook is;
+		int pick = 0, later = 0;
+
+		for (int c = 0; c < N; c++) {
+			double logs[2 * RUNS];
+
+			truth[c] = .015 * normal(&chance);
+			for (int i = 0; i < 2 * RUNS; i++)
+				logs[i] = truth[c] + .012 * normal(&chance);
+			cells[c] = stat_cell(logs, RUNS);
+			means[c] = cells[c].mean;
+			twice[c] = stat_mean(logs, 2 * RUNS);
+			least = truth[c] < least ? truth[c] : least;
+			pick = means[c] < means[pick] ? c : pick;
+			later = twice[c] < twice[later] ? c : later;
+		}
+		stat_cell_draw(cells, N, FEW, (uint64_t)host + 1, draws);
+		stat_outlook(draws, FEW, N, means, NULL, pick, .005, &is);
+		said_bad += is.bad / HOSTS;
+		bad += (truth[pick] > least + log(1.005)) / (double)HOSTS;
+		said_regret += is.regret_mean / HOSTS;
+		regret += expm1(truth[pick] - least) / HOSTS;
+		said_gain += is.gain / HOSTS;
+		gain += expm1(truth[pick] - truth[later]) / HOSTS;
+	}
+	if (fabs(said_bad - bad) > .04 || said_bad < bad - .02)
+		fail_msg("it was bad in %.3f, said %.3f", bad, said_bad);
+	if (said_regret < .9 * regret || said_regret > 1.4 * regret)
+		fail_msg("regret %.5f, said %.5f", regret, said_regret);
+	if (said_gain < .8 * gain || said_gain > 1.6 * gain)
+		fail_msg("gain %.5f, said %.5f", gain, said_gain);
+	free(draws);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_two), cmocka_unit_test(test_among),
-					   cmocka_unit_test(test_spread)};
+					   cmocka_unit_test(test_spread), cmocka_unit_test(test_calibrated)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -159,6 +159,16 @@ int knob_boot_plan_trial(struct host *host, const struct knob_boot_loader *loade
 int knob_boot_plan_forget(struct host *host, const struct knob_boot_loader *loader, struct arena *arena,
 			  struct knob_boot_plan *ret, struct err *err);
 
+/* Does GRUB's environment have a word on the entry of the next boot, be it an empty one? */
+bool knob_boot_names_next(struct host *host, const struct knob_boot_loader *loader);
+
+/*
+ * GRUB takes a trial's entry once by making that word empty. Where there was none before (knob_boot_names_next()), this
+ * takes it out again, so that every byte is as it was; an empty plan where it is not there or names an entry.
+ */
+int knob_boot_plan_tidy(struct host *host, const struct knob_boot_loader *loader, struct arena *arena,
+			struct knob_boot_plan *ret, struct err *err);
+
 /* The names that a trial's loader entry may have, ended by NULL. */
 extern const char *const knob_boot_trial_entries[];
 

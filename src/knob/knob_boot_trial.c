@@ -421,6 +421,45 @@ int knob_boot_plan_trial(struct host *host, const struct knob_boot_loader *loade
 	return r;
 }
 
+/* What GRUB's environment says of the next boot; NULL: nothing. */
+static int next_of_grub(struct boot_table *table, const struct knob_boot_loader *loader, const char **ret,
+			struct err *err)
+{
+	uint16_t env = 0;
+	int r = loader->grub_env ? boot_table_add(table, loader->grub_env, &env, err) : 0;
+
+	if (r == 0)
+		*ret = loader->grub_env ? boot_env_get(table->arena, &table->files[env], "next_entry") : NULL;
+	return r;
+}
+
+bool knob_boot_names_next(struct host *host, const struct knob_boot_loader *loader)
+{
+	const char *next = NULL;
+
+	return next_of_grub(boot_table_new(host, host->arena), loader, &next, NULL) == 0 && next;
+}
+
+int knob_boot_plan_tidy(struct host *host, const struct knob_boot_loader *loader, struct arena *arena,
+			struct knob_boot_plan *ret, struct err *err)
+{
+	struct boot_table *table = boot_table_new(host, arena);
+	struct knob_boot_plan plan = {.file_count = 0};
+	const char *next = NULL;
+	int r = next_of_grub(table, loader, &next, err);
+
+	if (r < 0)
+		return r;
+	if (next && !*next) {
+		const char *const unset[] = {arena_printf(arena, "%s-editenv", loader->grub_prefix), loader->grub_env,
+					     "unset", "next_entry", NULL};
+
+		boot_plan_command(arena, &plan, BOOT_THEN, "so that GRUB's environment is as it was", unset, NULL);
+	}
+	*ret = plan;
+	return 0;
+}
+
 /* Take back a choice that no boot has taken yet. */
 static int forget_choice(struct boot_table *table, const struct knob_boot_loader *loader, struct knob_boot_plan *plan,
 			 struct err *err)

@@ -44,6 +44,28 @@ static json_t *names_json(const char *const *names, size_t count)
 	return list;
 }
 
+/* What a boot leaves behind in the loader's own files, besides what undo puts back. */
+static int look_at_loader(struct study_boot *boot, struct err *err)
+{
+	CLEANUP(boot_view_close) struct boot_view view = {0};
+	int r = boot_view_open(boot->machine, &view, err);
+
+	if (r == 0)
+		boot->state->next_entry = knob_boot_names_next(view.host, &view.loader);
+	return r;
+}
+
+static int tidy_loader(struct study_boot *boot, struct err *err)
+{
+	CLEANUP(boot_view_close) struct boot_view view = {0};
+	struct knob_boot_plan plan = {0};
+	int r = boot_view_open(boot->machine, &view, err);
+
+	if (r == 0 && !boot->state->next_entry)
+		r = knob_boot_plan_tidy(view.host, &view.loader, view.arena, &plan, err);
+	return r < 0 ? r : boot_carry_out(boot->machine, &plan, true, err);
+}
+
 static int look_at_units(struct study_boot *boot, struct err *err)
 {
 	const char **names = NULL;
@@ -69,6 +91,8 @@ int study_go_begin(struct study_boot *boot, struct err *err)
 		return err_hint(err, "hvtune study status tells how it stands, hvtune study abort ends it");
 	}
 	r = look_at_units(boot, err);
+	if (r == 0)
+		r = look_at_loader(boot, err);
 	if (r < 0)
 		return r;
 	if (sys_writer_read(boot->machine->writer, boot->arena, "/proc/sys/kernel/osrelease", &kernel, NULL, NULL) == 0)
@@ -133,6 +157,8 @@ static int finish(struct study_boot *boot, enum study_move *ret, struct err *err
 		*ret = STUDY_BOOTS;
 		return 0;
 	}
+	if (r == 0)
+		r = tidy_loader(boot, err);
 	if (r == 0)
 		r = study_unit_remove(boot->machine, err);
 	if (r < 0)

@@ -76,6 +76,7 @@ static void read_all(struct arena *arena, const json_t *json, struct study_state
 	    .vms = object_of(json, "vms"),
 	    .units = list_of(json, "units"),
 	    .began_s = (int64_t)json_integer_value(json_object_get(json, "began")),
+	    .next_entry = json_is_true(json_object_get(json, "next_entry")),
 	    .boots_most = count_of(json, "boots_most"),
 	    .spent_s = number_of(json, "spent_s"),
 	    .boots = count_of(json, "boots"),
@@ -186,12 +187,12 @@ static json_t *step_json(const struct study_asked_step *step)
 
 static json_t *state_json(const struct study_state *state)
 {
-	json_t *json = json_pack("{s:i, s:f, s:I, s:i, s:f, s:i, s:i, s:f, s:b, s:b, s:i, s:I, s:i}", "version",
-				 VERSION, "load_limit", state->load_limit, "began", (json_int_t)state->began_s,
-				 "boots_most", (int)state->boots_most, "spent_s", state->spent_s, "boots",
-				 (int)state->boots, "boots_timed", (int)state->boots_timed, "boots_s", state->boots_s,
-				 "paused", state->paused, "clean", state->clean, "pid", state->pid, "pid_start",
-				 (json_int_t)state->pid_start, "runs", (int)state->runs);
+	json_t *json = json_pack("{s:i, s:b, s:f, s:I, s:i, s:f, s:i, s:i, s:f, s:b, s:b, s:i, s:I, s:i}", "version",
+				 VERSION, "next_entry", state->next_entry, "load_limit", state->load_limit, "began",
+				 (json_int_t)state->began_s, "boots_most", (int)state->boots_most, "spent_s",
+				 state->spent_s, "boots", (int)state->boots, "boots_timed", (int)state->boots_timed,
+				 "boots_s", state->boots_s, "paused", state->paused, "clean", state->clean, "pid",
+				 state->pid, "pid_start", (json_int_t)state->pid_start, "runs", (int)state->runs);
 	const struct {
 		const char *key, *text;
 	} texts[] = {{"uid", state->uid},	  {"study", state->name},

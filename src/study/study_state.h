@@ -46,6 +46,7 @@ struct study_state {
 	json_t *vms;		 /* {"web": true}: did the VM run? */
 	json_t *units;		 /* names of the units that had failed already */
 	int64_t began_s;	 /* seconds since 1970 */
+	bool next_entry;	 /* GRUB's environment had a word on the next boot's entry */
 	unsigned boots_most;	 /* of the host, in all; 0: it boots never */
 	/* How it stands. */
 	double spent_s;	      /* at work, boots too; without the present process */

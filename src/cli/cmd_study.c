@@ -110,6 +110,8 @@ static int check(struct cli *cli)
 		(void)report_json_print(stdout, json);
 	} else {
 		report_study_check(&cli->out, machine.arena, &matrix, &checked);
+		if (checked.possible && study_needs_boots(study))
+			study_cli_foretell(cli, machine.arena, &matrix);
 	}
 	return checked.possible ? EXIT_FINE : EXIT_FINDINGS;
 }

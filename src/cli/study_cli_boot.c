@@ -55,7 +55,7 @@ static json_t *environment_json(void)
 	return json;
 }
 
-static int tell_begun(const struct cli *cli, const struct study_state *state, bool started)
+static int tell_begun(const struct cli *cli, const struct study_state *state)
 {
 	if (cli_given(cli, OPTION_JSON)) {
 		json_t *json = report_json_start("study run", NULL);
@@ -65,16 +65,15 @@ static int tell_begun(const struct cli *cli, const struct study_state *state, bo
 		json_object_set_new(json, "state", report_json_text("begun"));
 		json_object_set_new(json, "boots_most", json_integer(state->boots_most));
 		(void)report_json_print(stdout, json);
-	} else if (started) {
+	} else {
 		term_flow(&cli->out, 0, true, "It has begun: hvtune study status tells how it stands.");
 	}
 	return EXIT_FINE;
 }
 
-int study_cli_begin(const struct cli *cli, struct measure *measure, const struct study_cli_job *job,
-		    const struct study_matrix *matrix, double load_limit)
+int study_cli_note(const struct cli *cli, struct measure *measure, const struct study_cli_job *job,
+		   const struct study_matrix *matrix, double load_limit, struct study_state *ret, struct err *err)
 {
-	char cwd[4096] = "/";
 	const struct store_session session = measure_session(cli, measure);
 	struct study_state state = {.uid = job->resume ? job->resume : study_uid(measure->arena),
 				    .name = job->study->name,
@@ -83,28 +82,34 @@ int study_cli_begin(const struct cli *cli, struct measure *measure, const struct
 				    .store = cli->values[OPTION_STORE],
 				    .meters = cli->values[OPTION_METERS],
 				    .command = session.command,
+				    .directory = session.cwd,
 				    .load_limit = load_limit};
 	struct study_boot boot = {.arena = measure->arena,
 				  .machine = &measure->machine,
 				  .study = job->study,
 				  .matrix = *matrix,
-				  .state = &state};
+				  .state = ret};
+
+	if (!state.directory)
+		return err_set(err, ENOENT, NULL, "the directory that hvtune was started in is gone");
+	state.environment = environment_json();
+	*ret = state;
+	return study_go_begin(&boot, err);
+}
+
+int study_cli_begin(const struct cli *cli, struct measure *measure, const struct study_cli_job *job,
+		    const struct study_matrix *matrix, double load_limit)
+{
+	CLEANUP(study_state_clear) struct study_state state = {0};
 	struct err err = {0};
 
 	if (cli_given(cli, OPTION_NO_STORE))
 		return cli_usage(cli, "what a study has measured has to last over boots: leave --no-store out");
-	if (!getcwd(cwd, sizeof(cwd)))
-		return cli_usage(cli, "the directory that hvtune was started in is gone");
-	state.directory = cwd;
-	state.environment = environment_json();
-	int r = study_go_begin(&boot, &err);
+	int r = study_cli_note(cli, measure, job, matrix, load_limit, &state, &err);
 
 	if (r == 0)
 		r = study_unit_start(&measure->machine, &err);
-	int code = r < 0 ? cli_fail(&err) : tell_begun(cli, &state, true);
-
-	study_state_clear(&state);
-	return code;
+	return r < 0 ? cli_fail(&err) : tell_begun(cli, &state);
 }
 
 /* ---- going on ---- */
@@ -202,7 +207,7 @@ static int go_on_with(struct cli *cli, struct measure *measure, struct study_sta
 				    .session = measure_session(cli, measure),
 				    .text = state->text,
 				    .uid = state->uid,
-				    .boot = &boot,
+				    .boot = study_needs_boots(boot.study) ? &boot : NULL,
 				    .state = state,
 				    .settle_ms = STUDY_CLI_SETTLE_MS,
 				    .load_limit = state->load_limit,

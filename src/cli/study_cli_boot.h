@@ -12,6 +12,13 @@
 int study_cli_begin(const struct cli *cli, struct measure *measure, const struct study_cli_job *job,
 		    const struct study_matrix *matrix, double load_limit);
 
+/*
+ * Write the study down, with its unit where it boots the host. `ret` is to be cleared in any case, and must not outlive
+ * what `job` and `measure` hold. As study_go_begin().
+ */
+int study_cli_note(const struct cli *cli, struct measure *measure, const struct study_cli_job *job,
+		   const struct study_matrix *matrix, double load_limit, struct study_state *ret, struct err *err);
+
 /* What will happen to the machine, for the terminal that will lose it. */
 void study_cli_foretell(const struct cli *cli, struct arena *arena, const struct study_matrix *matrix);
 

@@ -215,10 +215,24 @@ static void print_left_out(const struct cli *cli, struct arena *arena, const str
 		term_flow(&cli->out, 0, true, arena_printf(arena, "left out: %s", left_out->texts[i]));
 }
 
+/* A study that holds is told of until somebody goes on with it; all others have ended with this process. */
+static void forget_or_hold(struct knob_machine *machine, struct study_state *state, const struct study_outcome *outcome)
+{
+	struct err err = {0};
+
+	state->paused = outcome->paused;
+	state->clean = true;
+	state->pid = 0;
+	state->runs = (unsigned)outcome->count;
+	if ((outcome->paused ? study_state_write(machine, state, &err) : study_state_remove(machine, &err)) < 0)
+		(void)cli_fail(&err);
+}
+
 int study_cli_job(struct cli *cli, struct study_cli_job *job)
 {
 	CLEANUP(measure_close) struct measure measure = {0};
 	CLEANUP(study_outcome_clear) struct study_outcome outcome = {0};
+	CLEANUP(study_state_clear) struct study_state state = {0};
 	struct study_left_out left_out;
 	struct study_estimate announced;
 	struct study_checked checked;
@@ -257,6 +271,11 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 	if (study_needs_boots(job->study))
 		return study_cli_begin(cli, &measure, job, &matrix, load / 100);
 	struct telling telling = {.measure = &measure, .study = job->study, .matrix = &matrix};
+	/* Others can only ask and wish where this one may write what they read. */
+	bool noted = geteuid() == 0 && measure.machine.writer;
+
+	if (noted && study_cli_note(cli, &measure, job, &matrix, load / 100, &state, &err) < 0)
+		return cli_fail(&err);
 	const struct study_setup setup = {.matrix = &matrix,
 					  .machine = &measure.machine,
 					  .sys = measure.host->sys,
@@ -265,6 +284,8 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 					  .session = measure_session(cli, &measure),
 					  .text = job->text,
 					  .resume = job->resume,
+					  .uid = state.uid,
+					  .state = noted ? &state : NULL,
 					  .settle_ms = STUDY_CLI_SETTLE_MS,
 					  .load_limit = load / 100,
 					  .tell = tell,
@@ -275,6 +296,8 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 	measure.progress = progress_start();
 	r = study_run(&setup, &outcome, &err);
 	progress_end(&measure.progress);
+	if (noted)
+		forget_or_hold(&measure.machine, &state, &outcome);
 	if (r < 0)
 		(void)cli_fail(&err);
 	if (r < 0 && !outcome.count)

@@ -228,16 +228,18 @@ bool study_cli_wake(struct cli *cli, int *ret_code)
 	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
 	CLEANUP(study_state_clear) struct study_state state = {0};
 	struct err err = {0};
+	int r;
 
-	if (cli->argument_count != 1 || change_open(cli, &machine) != 0 ||
-	    study_state_read(&machine, &state, &err) == -ENOENT)
+	if (cli->argument_count != 1 || change_open(cli, &machine) != 0)
+		return false;
+	r = study_state_read(&machine, &state, &err);
+	/* One that boots nothing has no unit, and is gone on with by its results. */
+	if (r == -ENOENT || (r == 0 && !state.boots_most && !study_state_is_alive(&machine, &state)))
 		return false;
 	*ret_code = change_needs_root(cli, &machine);
 	if (*ret_code)
 		return true;
 	state.paused = false;
-	int r = state.uid ? 0 : -EBADMSG;
-
 	if (r == 0)
 		r = study_wish_write(&machine, STUDY_NO_WISH, &err);
 	/* The one that runs writes its own state, and knows of no pause before it holds. */

@@ -30,6 +30,11 @@ const char *study_cost_name(enum study_cost cost);
  */
 double study_cost_seconds(enum study_cost cost);
 
+struct study;
+
+/* The same for a study on its machine: what was measured of it there. */
+double study_switch_seconds(const struct study *study, enum study_cost cost);
+
 /* What setting a knob takes until it acts. */
 enum study_cost study_ask_cost(const struct knob_ask *ask);
 
@@ -159,7 +164,8 @@ struct study {
 	const struct study_vm_rule *vm_rules; /* as many */
 	double idle_settle_s;		      /* before an idle window: 120 */
 	double idle_window_s;		      /* 30 */
-	uint64_t seed;			      /* of all random order: told, so that a study can be repeated as it was */
+	double boot_s; /* that a boot of this host took so far, until work could go on; 0: not known */
+	uint64_t seed; /* of all random order: told, so that a study can be repeated as it was */
 };
 
 /* What is wrong with a file, all of it. */

@@ -263,6 +263,8 @@ static int take_out(struct study_boot *boot, size_t from, struct err *err)
 			return r;
 	}
 	study_matrix_make(boot->arena, boot->study, &boot->matrix);
+	if (boot->state->boots_timed)
+		boot->study->boot_s = boot->state->boots_s / boot->state->boots_timed;
 	return 0;
 }
 

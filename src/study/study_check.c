@@ -362,9 +362,7 @@ static void check_abilities(struct checking *checking)
 		if (study->factors[f].cost == STUDY_PERSON)
 			add_problem(
 			    checking, STUDY_NOT_YET, study->factors[f].line, study->factors[f].name,
-			    arena_printf(arena,
-					 "it needs %s between its levels; only what takes no boot of the host is "
-					 "studied by itself so far",
+			    arena_printf(arena, "it needs %s between its levels; nobody is asked to do anything so far",
 					 study_cost_name(study->factors[f].cost)));
 }
 

@@ -47,7 +47,7 @@ static double switch_seconds(const struct study *study, enum study_cost cost)
 	for (size_t f = 0; f < study->factor_count && cost == STUDY_LIVE; f++)
 		for (size_t l = 0; l < study->factors[f].level_count; l++)
 			sets = sets || study->factors[f].levels[l].ask_count;
-	return cost == STUDY_LIVE && !sets ? 0 : study_cost_seconds(cost);
+	return cost == STUDY_LIVE && !sets ? 0 : study_switch_seconds(study, cost);
 }
 
 /* The first look at pairs of fresh runs of the best and the baseline, each set anew. */

@@ -30,6 +30,11 @@ double study_cost_seconds(enum study_cost cost)
 	return costs[cost].seconds;
 }
 
+double study_switch_seconds(const struct study *study, enum study_cost cost)
+{
+	return cost == STUDY_HOST_BOOT && study->boot_s > 0 ? study->boot_s : study_cost_seconds(cost);
+}
+
 static void read_cost(struct study_reader *reader, const struct study_node *node, void *into)
 {
 	const char *names[STUDY_COSTS];

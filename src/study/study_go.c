@@ -82,16 +82,23 @@ int study_go_begin(struct study_boot *boot, struct err *err)
 	struct study_state *state = boot->state, other = {0};
 	const char *kernel = NULL;
 	struct err fault = {0};
+	bool boots = study_needs_boots(boot->study);
 	int r = study_state_read(boot->machine, &other, &fault);
 
+	/* One that boots nothing and whose process is gone is gone on with by its results. */
+	if (r == 0 && !other.boots_most && !study_state_is_alive(boot->machine, &other)) {
+		(void)study_host_unhook(boot->arena, boot->study, &other, NULL);
+		study_state_clear(&other);
+		r = -ENOENT;
+	}
 	if (r != -ENOENT) {
 		(void)err_set(err, EBUSY, r == 0 ? other.name : KNOB_STUDY,
 			      r == 0 ? "this study runs, or waits to be gone on with" : "%s", fault.what);
 		study_state_clear(&other);
 		return err_hint(err, "hvtune study status tells how it stands, hvtune study abort ends it");
 	}
-	r = look_at_units(boot, err);
-	if (r == 0)
+	r = boots ? look_at_units(boot, err) : 0;
+	if (r == 0 && boots)
 		r = look_at_loader(boot, err);
 	if (r < 0)
 		return r;
@@ -99,17 +106,22 @@ int study_go_begin(struct study_boot *boot, struct err *err)
 		state->kernel = text_trim(boot->arena, kernel);
 	state->suited = study_suited_json(boot->study);
 	state->vms = study_vm_running_json(boot->machine, boot->study);
+	state->hooks = json_object();
 	state->out = json_array();
 	state->failures = json_array();
 	state->began_s = (int64_t)time(NULL);
-	state->boots_most = boot->study->limits.boots ? boot->study->limits.boots : study_usual_boots(&boot->matrix);
+	state->boots_most = !boots			? 0
+			    : boot->study->limits.boots ? boot->study->limits.boots
+							: study_usual_boots(&boot->matrix);
 	state->boot = knob_boot_id(boot->machine);
 	state->asked.levels = study_boot_levels(&boot->matrix, boot->matrix.baseline);
 	state->clean = true;
+	if (!boots)
+		study_state_take(boot->machine, state);
 	r = study_wish_write(boot->machine, STUDY_NO_WISH, err);
 	if (r == 0)
 		r = study_state_write(boot->machine, state, err);
-	if (r < 0)
+	if (r < 0 || !boots)
 		return r;
 	r = study_unit_install(boot->machine, err);
 	if (r < 0) {
@@ -148,7 +160,8 @@ static const char *last_words(struct study_boot *boot)
 /* Nothing of it is left but what it has measured. */
 static int finish(struct study_boot *boot, enum study_move *ret, struct err *err)
 {
-	int r = study_boot_leave(boot, err);
+	bool boots = study_needs_boots(boot->study);
+	int r = boots ? study_boot_leave(boot, err) : 0;
 
 	/* Those that no boot of the host starts by itself. */
 	if (r == 0)
@@ -157,9 +170,9 @@ static int finish(struct study_boot *boot, enum study_move *ret, struct err *err
 		*ret = STUDY_BOOTS;
 		return 0;
 	}
-	if (r == 0)
+	if (r == 0 && boots)
 		r = tidy_loader(boot, err);
-	if (r == 0)
+	if (r == 0 && boots)
 		r = study_unit_remove(boot->machine, err);
 	if (r < 0)
 		return r;
@@ -245,9 +258,13 @@ int study_go_on(struct study_boot *boot, const struct study_setup *setup, struct
 	r = study_host_tidy(boot->machine, err);
 	if (r < 0)
 		return r;
+	/* Of a mount that went with a boot nothing is left to be taken back; a file that was written is. */
+	if (study_host_unhook(boot->arena, boot->study, state, &fault) < 0 && boot->notify)
+		boot->notify(boot->data, "failed",
+			     arena_printf(boot->arena, "after a kill or a power cut: %s: %s", fault.where, fault.what));
 	if (wish == STUDY_WISH_ABORT)
 		end_as(boot, "stopped", "aborted");
-	arrived = arrive(boot, err);
+	arrived = study_needs_boots(boot->study) ? arrive(boot, err) : 0;
 	if (arrived == -EINTR && !state->end) {
 		*ret = STUDY_LEFT;
 		return 0;
@@ -266,6 +283,12 @@ int study_go_on(struct study_boot *boot, const struct study_setup *setup, struct
 	if (r == 0 && !state->end) {
 		int result = study_run(setup, outcome, &fault);
 
+		/* The results could not be reached: it may be tried again when they can. */
+		if (result < 0 && !outcome->session) {
+			if (err)
+				*err = fault;
+			return result;
+		}
 		r = after_runs(boot, outcome, result, &fault, &decided, ret, err);
 	}
 	return r < 0 || decided ? r : finish(boot, ret, err);

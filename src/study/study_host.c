@@ -161,6 +161,51 @@ static const char *level_words(struct study_host *host, size_t factor, size_t le
 	return arena_printf(host->arena, "%s=%s (%s)", of->name, of->levels[level].name, hook);
 }
 
+/* On disk before a hook runs, and after it was taken back: a kill must not make it forgotten. */
+static int write_hooks(struct study_host *host, struct err *err)
+{
+	const struct study *study = host->matrix->study;
+	json_t *hooks = json_object();
+
+	for (size_t f = 0; f < study->factor_count; f++)
+		if (host->hooked[f])
+			(void)json_object_set_new(hooks, study->factors[f].name,
+						  json_string(study->factors[f].levels[host->hooked[f] - 1].name));
+	if (!host->state) {
+		json_decref(hooks);
+		return 0;
+	}
+	json_decref(host->state->hooks);
+	host->state->hooks = hooks;
+	return study_state_write(host->machine, host->state, err);
+}
+
+int study_host_unhook(struct arena *arena, const struct study *study, struct study_state *state, struct err *err)
+{
+	int worst = 0;
+
+	for (size_t f = study->factor_count; f-- > 0;)
+		for (size_t l = 0; l < study->factors[f].level_count; l++) {
+			const struct study_factor *factor = &study->factors[f];
+			const char *level = json_string_value(json_object_get(state->hooks, factor->name));
+			struct study_host host = {.arena = arena, .leaving = true};
+			struct err fault = {0};
+
+			if (!text_equal(level, factor->levels[l].name))
+				continue;
+			int r = run_hook(&host, &factor->levels[l].undo,
+					 arena_printf(arena, "%s=%s (undo)", factor->name, level), &fault);
+
+			if (r < 0 && worst == 0) {
+				worst = r;
+				if (err)
+					*err = fault;
+			}
+		}
+	(void)json_object_clear(state->hooks);
+	return worst;
+}
+
 /* Take back the hooks of levels that `levels` (NULL: none) does not have. */
 static int undo_hooks(struct study_host *host, const size_t *levels, struct err *err)
 {
@@ -178,6 +223,8 @@ static int undo_hooks(struct study_host *host, const size_t *levels, struct err 
 		    run_hook(host, &study->factors[f].levels[level].undo, level_words(host, f, level, "undo"), &fault);
 
 		host->hooked[f] = 0;
+		if (r == 0)
+			r = write_hooks(host, &fault);
 		if (r < 0 && worst == 0) {
 			worst = r;
 			if (err)
@@ -199,7 +246,10 @@ static int run_hooks(struct study_host *host, const size_t *levels, bool vms, st
 			continue;
 		/* One that fails half way is taken back too. */
 		host->hooked[f] = levels[f] + 1;
-		int r = run_hook(host, &level->run, level_words(host, f, levels[f], "run"), err);
+		int r = write_hooks(host, err);
+
+		if (r == 0)
+			r = run_hook(host, &level->run, level_words(host, f, levels[f], "run"), err);
 
 		if (r < 0)
 			return r;

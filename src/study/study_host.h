@@ -20,15 +20,16 @@ struct study_host {
 	struct arena *arena;
 	struct knob_machine *machine;
 	const struct study_matrix *matrix;
-	struct bench *bench;	 /* runs the hooks, and knows of signals */
-	struct study_boot *boot; /* the boots of the host; NULL: it boots never */
-	unsigned settle_ms;	 /* see knob_apply_options */
-	int config;		 /* that the machine is in; -1: none of the study */
-	unsigned change;	 /* of the journal, that is in force for it; 0: none */
-	unsigned vm_change;	 /* the same, of VMs that run */
-	struct study_vms *vms;	 /* see study_vm.h; NULL: none were begun with */
-	size_t *hooked;		 /* by factor: 1 + the level whose hook has run; 0: none */
-	bool anew;		 /* the next configuration has to have a boot of its own */
+	struct bench *bench;	   /* runs the hooks, and knows of signals */
+	struct study_boot *boot;   /* the boots of the host; NULL: it boots never */
+	struct study_state *state; /* is told of hooks before they run; NULL: nothing is kept of them */
+	unsigned settle_ms;	   /* see knob_apply_options */
+	int config;		   /* that the machine is in; -1: none of the study */
+	unsigned change;	   /* of the journal, that is in force for it; 0: none */
+	unsigned vm_change;	   /* the same, of VMs that run */
+	struct study_vms *vms;	   /* see study_vm.h; NULL: none were begun with */
+	size_t *hooked;		   /* by factor: 1 + the level whose hook has run; 0: none */
+	bool anew;		   /* the next configuration has to have a boot of its own */
 	unsigned switches;
 	const char *left; /* what somebody else has set meanwhile and was left alone; NULL: nothing */
 	bool leaving;	  /* no signal keeps the way back from being gone */
@@ -50,6 +51,12 @@ int study_host_clean(struct knob_machine *machine, struct err *err);
  * stays. As knob_undo().
  */
 int study_host_tidy(struct knob_machine *machine, struct err *err);
+
+/*
+ * Take back what the commands of levels have made in a process that was killed, in this boot or another: state->hooks.
+ * That one fails keeps no other from being run; the first fault is told. The caller writes the state.
+ */
+int study_host_unhook(struct arena *arena, const struct study *study, struct study_state *state, struct err *err);
 
 /*
  * Bring the machine to a configuration; nothing is done when it is in it. What takes longest goes first: the boot of

@@ -26,7 +26,7 @@ static struct stat_switch change(const void *context, int from, int to)
 
 	if (cost < 0)
 		return (struct stat_switch){STAT_CHANGE_NONE, 0};
-	double minutes = study_cost_seconds((enum study_cost)cost) / 60;
+	double minutes = study_switch_seconds(engine->matrix->study, (enum study_cost)cost) / 60;
 
 	/* A host that boots starts its guests too, and the first run after each is left out. */
 	if (cost >= STUDY_VM_RESTART)

@@ -629,6 +629,7 @@ static int begin(struct running *running, struct err *err)
 					    .machine = setup->machine,
 					    .matrix = setup->matrix,
 					    .bench = running->bench,
+					    .state = setup->state,
 					    .boot = setup->boot,
 					    .settle_ms = setup->settle_ms};
 	study_host_begin(&running->host);

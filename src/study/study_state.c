@@ -94,6 +94,7 @@ static void read_all(struct arena *arena, const json_t *json, struct study_state
 		     .runs = count_of(step, "runs"),
 		     .own_boot = json_is_true(json_object_get(step, "own_boot")),
 		     .seen = count_of(step, "seen")},
+	    .hooks = object_of(json, "hooks"),
 	    .out = list_of(json, "out"),
 	    .failures = list_of(json, "failures"),
 	    .paused = json_is_true(json_object_get(json, "paused")),
@@ -140,8 +141,8 @@ int study_state_read(struct knob_machine *machine, struct study_state *ret, stru
 
 void study_state_clear(struct study_state *state)
 {
-	json_t **owned[] = {&state->environment,  &state->suited, &state->vms,	   &state->units,
-			    &state->asked.levels, &state->out,	  &state->failures};
+	json_t **owned[] = {&state->environment,  &state->suited, &state->vms, &state->units,
+			    &state->asked.levels, &state->hooks,  &state->out, &state->failures};
 
 	for (size_t i = 0; i < ARRAY_SIZE(owned); i++) {
 		json_decref(*owned[i]);
@@ -209,6 +210,7 @@ static json_t *state_json(const struct study_state *state)
 	put_shared(json, "suited", state->suited);
 	put_shared(json, "vms", state->vms);
 	put_shared(json, "units", state->units);
+	put_shared(json, "hooks", state->hooks);
 	put_shared(json, "out", state->out);
 	put_shared(json, "failures", state->failures);
 	(void)json_object_set_new(json, "asked", asked_json(&state->asked));

@@ -56,7 +56,8 @@ struct study_state {
 	const char *boot;     /* id of the boot that was looked at and found good; "": none yet */
 	struct study_asked asked;
 	struct study_asked_step step;
-	json_t *out; /* [{"levels": {...}, "why": "..."}]: what cannot be measured */
+	json_t *hooks; /* {"share": "nfs"}: levels whose command has made what is to be taken back */
+	json_t *out;   /* [{"levels": {...}, "why": "..."}]: what cannot be measured */
 	/*
 	 * [{"levels": {...}, "why": "...", "at": seconds, "lost": bool, "over": bool}]: every boot that was not what
 	 * was asked, and every one that had come up well and went down before a run was whole ("lost"). What went well

@@ -335,6 +335,57 @@ class Run(Test):
         except sqlite3.OperationalError:
             return 0
 
+    def begin(self):
+        process = subprocess.Popen([HVTUNE, "study", "run", self.path, "--yes", "--store", self.store],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(400):
+            time.sleep(0.02)
+            if self.runs() >= 3:
+                break
+        return process
+
+    def test_pause_and_resume_from_elsewhere(self):
+        process = self.begin()
+        found = json.loads(hvtune("study", "status", "--json").out)
+        self.assertEqual((found["state"], found["study"], found["boots_most"]), ("running", "sleepy", 0))
+        # Two at a time would measure each other.
+        done = self.run_study()
+        self.assert_code(done, 3)
+        self.assert_code(hvtune("study", "pause"), 0)
+        out, _ = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 3, out)
+        self.assert_as_before()
+        self.assertEqual(json.loads(hvtune("study", "status", "--json").out)["state"], "paused")
+        done = hvtune("study", "resume", "--yes", "--store", self.store, "--json")
+        self.assert_code(done, 0)
+        self.assertEqual(json.loads(done.out)["targets"][0]["best"], "nap=short")
+        self.assertEqual(json.loads(hvtune("study", "status", "--json").out)["state"], "none")
+        self.assert_as_before()
+
+    def test_abort_from_elsewhere(self):
+        process = self.begin()
+        self.assert_code(hvtune("study", "abort"), 0)
+        out, _ = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 3, out)
+        self.assert_as_before()
+        self.assertEqual(json.loads(hvtune("study", "status", "--json").out)["state"], "none")
+
+    def test_abort_of_one_that_was_killed(self):
+        """What a level has made is taken back, though the one that made it is gone."""
+        self.path.write_text(RUN.format(folder=self.folder).replace("0.06", "5"), encoding="utf-8")
+        process = subprocess.Popen([HVTUNE, "study", "run", self.path, "--yes", "--store", self.store],
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(200):
+            if (self.folder / "nap").read_text(encoding="ascii") != "0.05\n":
+                break
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+        self.assertEqual(json.loads(hvtune("study", "status", "--json").out)["state"], "waiting")
+        self.assert_code(hvtune("study", "abort"), 0)
+        self.assert_as_before()
+        self.assertEqual(json.loads(hvtune("study", "status", "--json").out)["state"], "none")
+
     def test_resume_of_what_is_no_study(self):
         hvtune("run", "--runs", 1, "--store", self.store, "--", "true")
         done = hvtune("study", "resume", "--yes", "--store", self.store)

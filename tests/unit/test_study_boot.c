@@ -517,6 +517,26 @@ static void test_abort_by_the_line(void **state)
 	stop(&sim);
 }
 
+/* What a level's command has made is taken back after a death too, in whichever boot. */
+static void test_hooks(void **state)
+{
+	struct sim sim =
+	    start(WORKLOADS "factors:\n"
+			    "  iommu: {knob: boot.iommu, levels: [absent, pt]}\n"
+			    "  file: {levels: {no: as-found, yes: {run: 'touch $SIM_ROOT/hooked', undo: 'rm "
+			    "$SIM_ROOT/hooked'}}}\n"
+			    "design: full\nconfirm: no\nruns: 1\n");
+	const char *before;
+
+	(void)state;
+	put(&sim, "/panic", "iommu=pt\n");
+	before = sum_of(&sim);
+	assert_int_equal(process(&sim, true), 0);
+	(void)run_to_end(&sim);
+	check_restored(&sim, before);
+	stop(&sim);
+}
+
 /* No more boots than the file allows, the way back counted. */
 static void test_bounded(void **state)
 {
@@ -554,6 +574,7 @@ int main(void)
 					   cmocka_unit_test(test_wishes),
 					   cmocka_unit_test(test_abort_by_the_line),
 					   cmocka_unit_test(test_bounded),
+					   cmocka_unit_test(test_hooks),
 					   cmocka_unit_test(test_refused)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -305,7 +305,6 @@ static int keep_unmade(struct running *running, const struct study_step *step, c
 		return r;
 	keep_seen(running, &seen);
 	running->warm = false;
-	running->void_row++;
 	return 0;
 }
 
@@ -358,6 +357,18 @@ static int judge_voids(const struct running *running, const struct study_step *s
 		return 0;
 	return err_set(err, EPROTO, running->study->name, "%zu runs in a row are void, the last of %s: %s",
 		       running->void_row, running->step_config, why ? why : "no value");
+}
+
+/* Where the machine does not become such the workload is not to blame: only the baseline is needed by the others. */
+static int judge_unmade(const struct running *running, const struct study_step *step, const char *why, struct err *err)
+{
+	const struct study_outcome *outcome = running->outcome;
+
+	if (step->config != (int)running->setup->matrix->baseline ||
+	    !study_given_up(outcome->seen, outcome->count, step->config))
+		return 0;
+	return err_set(err, EPROTO, running->study->name, "the baseline, %s, does not come up %d times: %s",
+		       running->step_config, STUDY_MOST_VOID, why);
 }
 
 static void tell_idle(void *data, bool settles, double left_s)
@@ -420,7 +431,7 @@ static int perform(struct running *running, const struct study_step *step, struc
 		why = arena_printf(running->arena, "%s: %s", err->where, err->what);
 		*err = (struct err){0};
 		r = keep_unmade(running, step, why, err);
-		return r < 0 ? r : judge_voids(running, step, why, err);
+		return r < 0 ? r : judge_unmade(running, step, why, err);
 	}
 	if (r == 0 && step->purpose == STUDY_IDLE)
 		return idle_once(running, step, err);

@@ -51,13 +51,12 @@ static bool is_first_there(const struct study *study, size_t workload)
 	return it->on || it->ssh;
 }
 
-static int run_there(struct study_host *host, const struct study_workload *workload, const char *script,
-		     const char *work, struct err *err)
+static struct bench_command script_there(const struct study_host *host, const struct study_workload *workload,
+					 const char *script, const char *work)
 {
 	const char *const words[] = {"sh", "-c", script, "hvtune", work, NULL};
-	struct bench_command command = there(host, workload, words, NULL, NULL);
 
-	return bench_hook(host->bench, &command, study_work_place(host->arena, workload), err);
+	return there(host, workload, words, NULL, NULL);
 }
 
 int study_work_make_there(struct study_host *host, const char *work, struct err *err)
@@ -65,19 +64,36 @@ int study_work_make_there(struct study_host *host, const char *work, struct err 
 	const struct study *study = host->matrix->study;
 	int r = 0;
 
-	for (size_t i = 0; i < study->workload_count && r == 0; i++)
-		if (is_first_there(study, i))
-			r = run_there(host, &study->workloads[i], "rm -rf -- \"$1\"; mkdir -m 700 -- \"$1\"", work,
-				      err);
+	for (size_t i = 0; i < study->workload_count && r == 0; i++) {
+		const struct study_workload *workload = &study->workloads[i];
+		struct bench_command command;
+
+		if (!is_first_there(study, i))
+			continue;
+		command = script_there(host, workload, "rm -rf -- \"$1\"; mkdir -m 700 -- \"$1\"", work);
+		r = bench_hook(host->bench, &command, study_work_place(host->arena, workload), err);
+	}
 	return r;
 }
 
+/* After Ctrl-C too; a place that does not answer any more keeps what it has. */
 void study_work_clear_there(struct study_host *host, const char *work)
 {
+	enum { LONGEST_S = 30 };
 	const struct study *study = host->matrix->study;
-	struct err ignored = {0};
 
-	for (size_t i = 0; i < study->workload_count; i++)
-		if (is_first_there(study, i))
-			(void)run_there(host, &study->workloads[i], "rm -rf -- \"$1\"", work, &ignored);
+	for (size_t i = 0; i < study->workload_count; i++) {
+		const struct study_workload *workload = &study->workloads[i];
+		const struct bench_guest *guest = workload->on ? study_vm_guest(host, workload->on) : NULL;
+		CLEANUP(bench_outcome_clear) struct bench_outcome outcome = {0};
+		struct bench_command command;
+		struct err ignored = {0};
+
+		if (!is_first_there(study, i) || (workload->on && !(guest && guest->uuid)))
+			continue;
+		command = script_there(host, workload, "rm -rf -- \"$1\"", work);
+		command.output = BENCH_OUTPUT_CAPTURE;
+		command.timeout_ns = (int64_t)LONGEST_S * 1000000000;
+		(void)bench_spawn(&command, NULL, &outcome, &ignored);
+	}
 }

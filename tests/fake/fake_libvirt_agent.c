@@ -236,7 +236,7 @@ static const char *beside(const char *root, const char *ending, char *ret, size_
 }
 
 /* One line there and one back, as libvirt does it. The agent takes one connection at a time: it is kept. */
-static char *ask_real(const char *path, const char *cmd, int timeout)
+static char *ask_once(const char *path, const char *cmd, int timeout, int *ret_old)
 {
 	static int fd = -1;
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -248,6 +248,7 @@ static char *ask_real(const char *path, const char *cmd, int timeout)
 	if (strlen(path) >= sizeof(address.sun_path))
 		abort();
 	memcpy(address.sun_path, path, strlen(path) + 1);
+	*ret_old = fd >= 0;
 	if (fd < 0) {
 		fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
@@ -267,9 +268,24 @@ static char *ask_real(const char *path, const char *cmd, int timeout)
 		return text;
 	}
 	free(text);
-	(void)fake_libvirt_fail(VIR_ERR_AGENT_UNRESPONSIVE,
-				"Guest agent is not responding: QEMU guest agent is not connected");
+	if (fd >= 0)
+		(void)close(fd);
+	fd = -1;
 	return NULL;
+}
+
+/* The guest may have been restarted since, and its agent with it. */
+static char *ask_real(const char *path, const char *cmd, int timeout)
+{
+	int old = 0;
+	char *text = ask_once(path, cmd, timeout, &old);
+
+	if (!text && old)
+		text = ask_once(path, cmd, timeout, &old);
+	if (!text)
+		(void)fake_libvirt_fail(VIR_ERR_AGENT_UNRESPONSIVE,
+					"Guest agent is not responding: QEMU guest agent is not connected");
+	return text;
 }
 
 /* What libvirt makes of the agent's answer: an error is its own, and a long one comes to nobody. */

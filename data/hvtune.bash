@@ -33,11 +33,11 @@ _hvtune() {
     top) options="--refresh --cpus --batch --prometheus --times --host --connect --help" ;;
     report) options="--format --output --store --json --help" ;;
     study)
-        options="--vm --pick --slower --measured-elsewhere --yes --dry-run --accept-risk --no-trial --settle --max-load"
+        options="--vm --pick --slower --measured-elsewhere --yes --dry-run --accept-risk --no-trial --settle --max-load --max-temp"
         options+=" --meters --store --no-store --host --json --help"
         ;;
     tune)
-        options="--minutes --apply --yes --accept-risk --cwd --max-load --meters --store --no-store --json --help"
+        options="--minutes --apply --yes --accept-risk --cwd --max-load --max-temp --meters --store --no-store --json --help"
         ;;
     workloads) options="--yes --dry-run --json --help" ;;
     idle)
@@ -48,13 +48,13 @@ _hvtune() {
         ;;
     run)
         options="--workload --runs --precision --max-runs --time --warmup --on --setup --prepare --conclude --cleanup --shell"
-        options+=" --cwd --env --input --timeout --exit-code --show-output --metric --read-from --target --max-load"
+        options+=" --cwd --env --input --timeout --exit-code --show-output --metric --read-from --target --max-load --max-temp"
         options+=" --meters --label --store --no-store --json --help"
         ;;
     compare)
         options="--a --b --c --d --switch --blocks --max-blocks --margin --time --warmup --calibrate --no-calibration"
         options+=" --seed --fail-if-slower --accept-risk --host --on --setup --prepare --conclude --cleanup --shell"
-        options+=" --cwd --env --input --timeout --exit-code --show-output --metric --read-from --target --max-load"
+        options+=" --cwd --env --input --timeout --exit-code --show-output --metric --read-from --target --max-load --max-temp"
         options+=" --meters --label --store --no-store --json --help"
         ;;
     capture) options="--output --force --host --timing --help" ;;

@@ -12,6 +12,7 @@
 
 #include "bench_internal.h"
 #include "bench_session.h"
+#include "bench_settle.h"
 #include "sys.h"
 #include "text.h"
 
@@ -435,6 +436,8 @@ static int run_once(struct bench *bench, int configuration, struct bench_outcome
 				   (double)self->remote.printed / (1 << 20), BENCH_GUEST_OUTPUT >> 20);
 	if (!why)
 		why = bench_gate_judge(self->scratch, &before, &after, own_us, &self->setup.limits);
+	if (!why)
+		why = bench_energy_throttled(self->energy, from_ns, to_ns, self->scratch);
 	/* What a configuration has set is looked at after each of its runs, whatever the look costs. */
 	const char *changed = bench_gate_changed(self->gate, self->scratch, subject->enter != NULL);
 
@@ -473,6 +476,8 @@ int bench_measure(struct bench *bench, int configuration, const char *purpose, i
 	if (bench_signals_over(&bench->signals))
 		return err_set(err, EINTR, NULL, "%s", bench->signals.over);
 	r = enter(bench, configuration, err);
+	if (r == 0)
+		r = bench_cool(bench, self->scratch, &run.why, err);
 	self->row_began_us = now_us();
 	if (r == 0 && begun)
 		r = bench_flush(bench, err);
@@ -480,7 +485,9 @@ int bench_measure(struct bench *bench, int configuration, const char *purpose, i
 		r = store_run_begin(self->setup.store, bench->session, &row, err);
 	if (r < 0)
 		return r;
-	r = run_once(bench, configuration, &outcome, &run.why, err);
+	/* What would be void anyway is not run. */
+	if (!run.why)
+		r = run_once(bench, configuration, &outcome, &run.why, err);
 	if (r < 0)
 		run.why = arena_printf(self->scratch, "it could not be started: %s", err ? err->what : "");
 	run.valid = !run.why;

@@ -50,6 +50,9 @@ struct bench_setup {
 	const char *read_from; /* a file that readers read instead of the output, after each run; NULL */
 	struct bench_limits limits;
 	struct bench_safety safety;
+	/* Told about twice a second while a run waits for limits.temperature_c. NULL: nobody listens. */
+	void (*cooling)(void *data, const char *sensor, double celsius, double left_s);
+	void *data;
 	struct bench_spawner *spawner; /* opened early, and to be closed after the session; NULL: one of its own */
 	bool random_offset; /* give each run an environment of another size, so that no layout of the stack is lucky */
 };

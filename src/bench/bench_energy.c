@@ -150,22 +150,36 @@ static double last_value(const struct bench_energy *energy, size_t source)
 	return count && samples[count - 1].state == METER_VALUE ? samples[count - 1].value : (double)NAN;
 }
 
-static const char *hot(const struct bench_energy *energy, double limit_c, struct arena *arena)
+double bench_energy_hottest(const struct bench_energy *energy, const char **ret_sensor)
 {
-	for (size_t i = 0; i < meter_source_count(energy->set); i++) {
+	double hottest = (double)NAN;
+
+	*ret_sensor = NULL;
+	for (size_t i = 0; energy && i < meter_source_count(energy->set); i++) {
 		const struct meter_source *source = meter_source_at(energy->set, i);
 
-		if (is_usable(source) && source->quantity == METER_TEMPERATURE && last_value(energy, i) > limit_c)
-			return arena_printf(arena, "%s is at %.0f C, above the limit of %.0f C", source->name,
-					    last_value(energy, i), limit_c);
+		if (!is_usable(source) || source->quantity != METER_TEMPERATURE || isnan(last_value(energy, i)) ||
+		    last_value(energy, i) <= hottest)
+			continue;
+		hottest = last_value(energy, i);
+		*ret_sensor = source->name;
 	}
-	return NULL;
+	return hottest;
 }
 
-/* A window that each source of the boundary has been read twice in, and that has ended for all of them. */
-static const char *strong(const struct bench_energy *energy, const struct bench_safety *safety, struct arena *arena)
+static const char *hot(const struct bench_energy *energy, double limit_c, struct arena *arena)
 {
-	const char *name = meter_boundary_name(safety->boundary);
+	const char *sensor;
+	double now_c = bench_energy_hottest(energy, &sensor);
+
+	return now_c > limit_c
+		   ? arena_printf(arena, "%s is at %.0f C, above the limit of %.0f C", sensor, now_c, limit_c)
+		   : NULL;
+}
+
+/* Over a window that each source of the boundary has been read twice in, and that has ended for all of them. */
+static double power_of(const struct bench_energy *energy, enum meter_boundary boundary)
+{
 	struct meter_result result;
 	double period_s = 1;
 	int64_t to_ns;
@@ -173,14 +187,48 @@ static const char *strong(const struct bench_energy *energy, const struct bench_
 	for (size_t i = 0; i < meter_source_count(energy->set); i++) {
 		const struct meter_source *source = meter_source_at(energy->set, i);
 
-		if (source->chosen && source->boundary == safety->boundary)
+		if (source->chosen && source->boundary == boundary)
 			period_s = MAX_OF(period_s, source->period_s);
 	}
 	to_ns = meter_now_ns() - (int64_t)(period_s * 1e9);
-	meter_total(energy->sampler, safety->boundary, to_ns - (int64_t)(2e9 * period_s), to_ns, &result);
-	if (result.state != METER_VALUE || !(result.mean > safety->power_w))
-		return NULL;
-	return arena_printf(arena, "%s power is %.0f W, above the limit of %.0f W", name, result.mean, safety->power_w);
+	meter_total(energy->sampler, boundary, to_ns - (int64_t)(2e9 * period_s), to_ns, &result);
+	return result.state == METER_VALUE ? result.mean : (double)NAN;
+}
+
+double bench_energy_power(const struct bench_energy *energy)
+{
+	static const enum meter_boundary widest_first[] = {METER_WALL, METER_BOARD, METER_SOCKET, METER_PACKAGE};
+
+	for (size_t i = 0; energy && i < ARRAY_SIZE(widest_first); i++)
+		if (meter_has(energy->set, widest_first[i]))
+			return power_of(energy, widest_first[i]);
+	return (double)NAN;
+}
+
+const char *bench_energy_throttled(const struct bench_energy *energy, int64_t from_ns, int64_t to_ns,
+				   struct arena *arena)
+{
+	for (size_t i = 0; energy && i < meter_source_count(energy->set); i++) {
+		const struct meter_source *source = meter_source_at(energy->set, i);
+		struct meter_result result;
+
+		if (!is_usable(source) || source->quantity != METER_LIMIT)
+			continue;
+		meter_window(energy->sampler, i, from_ns, to_ns, &result);
+		if (result.state == METER_VALUE && result.limits & METER_LIMIT_HEAT)
+			return arena_printf(arena, "the CPU was slowed down meanwhile by %s (%s)",
+					    meter_limit_text(arena, result.limits & METER_LIMIT_HEAT), source->name);
+	}
+	return NULL;
+}
+
+static const char *strong(const struct bench_energy *energy, const struct bench_safety *safety, struct arena *arena)
+{
+	double now_w = power_of(energy, safety->boundary);
+
+	return now_w > safety->power_w ? arena_printf(arena, "%s power is %.0f W, above the limit of %.0f W",
+						      meter_boundary_name(safety->boundary), now_w, safety->power_w)
+				       : NULL;
 }
 
 const char *bench_energy_over(const struct bench_energy *energy, const struct bench_safety *safety, struct arena *arena)

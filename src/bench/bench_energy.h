@@ -36,6 +36,17 @@ int64_t bench_energy_mark(struct bench_energy *energy);
  */
 void bench_energy_take(const struct bench_energy *energy, int64_t from_ns, int64_t to_ns, struct bench_values *values);
 
+/* The highest temperature that a sensor said last, and the sensor's name; NAN: none says anything. */
+double bench_energy_hottest(const struct bench_energy *energy, const char **ret_sensor);
+
+/* Watts of the widest boundary that is measured, by its last samples; NAN: not known. */
+double bench_energy_power(const struct bench_energy *energy);
+
+/* What slowed the CPU down for its heat in a window, in the arena, or NULL: the SMU's reasons (see meter_limit_text()).
+ */
+const char *bench_energy_throttled(const struct bench_energy *energy, int64_t from_ns, int64_t to_ns,
+				   struct arena *arena);
+
 /*
  * Does the machine exceed what is allowed, by the last samples? How, in the arena, or NULL. A source that says nothing
  * now is no reason.

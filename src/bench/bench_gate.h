@@ -13,7 +13,9 @@
 #include "sys_again.h"
 
 struct bench_limits {
-	double load; /* share of all CPUs that others may use, 0..1; 0: no limit, it is only told */
+	double load;	      /* share of all CPUs that others may use, 0..1; 0: no limit, it is only told */
+	double temperature_c; /* no run begins while a sensor is above it; 0: no limit */
+	double cool_s;	      /* a run waits at most so long for it; 0: BENCH_COOL_S */
 };
 
 /* The machine at one moment. */

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "bench_settle.h"
 #include "text.h"
 
 /* As runs of that purpose they stand in the store. */
@@ -39,16 +40,9 @@ static int add_sleep(struct bench *bench, const struct bench_idle *idle, double 
 	return r;
 }
 
-static int settle(struct bench *bench, const struct bench_idle *idle, struct err *err)
+static void tell_settling(void *data, double left_s)
 {
-	int64_t end_ns = bench_now_ns() + (int64_t)(idle->settle_s * 1e9), left_ns;
-
-	while ((left_ns = end_ns - bench_now_ns()) > 0) {
-		tell(idle, true, (double)left_ns / 1e9);
-		if (bench_signals_wait(&bench->signals, MIN_OF(left_ns, (int64_t)500000000)))
-			return err_set(err, EINTR, NULL, "stopped");
-	}
-	return 0;
+	tell(data, true, left_s);
 }
 
 static double value_of(const struct bench *bench, const struct bench_run *run, const char *metric)
@@ -119,12 +113,13 @@ int bench_idle(struct bench *bench, struct bench_idle *idle, int64_t block, stru
 	       struct err *err)
 {
 	struct bench_idle_window window;
+	struct bench_settled settled;
 	int r = add_sleep(bench, idle, idle->window_s / idle->parts, &idle->number, err);
 
 	if (r == 0)
 		r = bench_enter(bench, idle->number - 1, err);
 	if (r == 0)
-		r = settle(bench, idle, err);
+		r = bench_settle(bench, idle->settle_s, tell_settling, idle, &settled, err);
 	if (r == 0)
 		r = measure(bench, idle, idle->number - 1, idle->parts, block, &window, err);
 	if (r == 0 && window.valid && !isfinite(window.mean) && has_power(bench) && idle->parts > 1) {
@@ -132,7 +127,10 @@ int bench_idle(struct bench *bench, struct bench_idle *idle, int64_t block, stru
 		if (r == 0)
 			r = measure(bench, idle, idle->whole - 1, 1, block, &window, err);
 	}
-	if (r == 0)
+	if (r == 0) {
+		window.settled = settled.settled;
+		window.settle_took_s = settled.took_s;
 		*ret = window;
+	}
 	return r;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Owns idle windows: the machine is left alone until it has settled, and then for a window in which its power is
- * measured in parts, so that the mean has an error (batch means: what follows close upon itself is alike).
+ * Owns idle windows: the machine is left alone until it has settled, but not for ever, and then for a window in which
+ * its power is measured in parts, so that the mean has an error (batch means: what follows close upon itself is alike).
  */
 #ifndef HVTUNE_BENCH_IDLE_H
 #define HVTUNE_BENCH_IDLE_H
@@ -18,7 +18,8 @@ extern const char *const bench_powers[BENCH_POWERS];
 struct bench_idle {
 	struct bench_subject subject; /* name, settings, enter and data are taken */
 	const char *metric; /* whose watts count: one of bench_powers; NULL: the first of them that is measured */
-	double settle_s, window_s;
+	double settle_s;    /* wait at most so long until load, watts and temperature are flat (see bench_settle()) */
+	double window_s;
 	int parts;
 	/* Told about twice a second while it settles, and before each part. NULL: nobody listens. */
 	void (*tell)(void *data, bool settles, double left_s);
@@ -28,6 +29,8 @@ struct bench_idle {
 };
 
 struct bench_idle_window {
+	bool settled; /* before settle_s had passed */
+	double settle_took_s;
 	bool valid;
 	const char *why;	    /* it is not valid, in the session's arena */
 	int parts;		    /* that the figures are of */

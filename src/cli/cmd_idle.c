@@ -21,6 +21,7 @@ struct idle {
 	struct measure measure;
 	double settle_s, window_s;
 	struct bench_idle rule;
+	struct bench_idle_window window;
 };
 
 static void tell(void *data, bool settles, double left_s)
@@ -28,20 +29,18 @@ static void tell(void *data, bool settles, double left_s)
 	struct idle *idle = data;
 
 	progress_show(&idle->measure.progress,
-		      settles ? "letting the machine settle, %.0f s left" : "measuring, %.0f s left", left_s);
+		      settles ? "letting the machine settle, at most %.0f s more" : "measuring, %.0f s left", left_s);
 }
 
 static int watch(struct idle *idle, struct err *err)
 {
-	struct bench_idle_window window;
-
 	idle->rule = (struct bench_idle){.subject = {.name = "idle"},
 					 .settle_s = idle->settle_s,
 					 .window_s = idle->window_s,
 					 .parts = PARTS,
 					 .tell = tell,
 					 .data = idle};
-	return bench_idle(idle->measure.bench, &idle->rule, -1, &window, err);
+	return bench_idle(idle->measure.bench, &idle->rule, -1, &idle->window, err);
 }
 
 /* ---- the answer ---- */
@@ -89,9 +88,10 @@ static json_t *answer_json(const struct idle *idle)
 							      measure_interval_json(estimate.mean), "lowest",
 							      measure_number_json(estimate.minimum), "parts", count));
 	}
-	return json_pack("{s:o, s:s, s:o, s:f, s:f}", "metrics", list, "energy",
+	return json_pack("{s:o, s:s, s:o, s:f, s:b, s:f, s:f}", "metrics", list, "energy",
 			 bench->energy ? bench->energy : "measured", "busy", measure_number_json(busy_share(idle)),
-			 "settle_s", idle->settle_s, "window_s", idle->window_s);
+			 "settle_s", idle->settle_s, "settled", idle->window.settled, "settle_took_s",
+			 idle->window.settle_took_s, "window_s", idle->window_s);
 }
 
 static void print_answer(const struct term *term, const struct idle *idle)
@@ -100,8 +100,19 @@ static void print_answer(const struct term *term, const struct idle *idle)
 	struct arena *arena = idle->measure.arena;
 	double busy = busy_share(idle);
 
-	term_flow(term, 0, true,
-		  arena_printf(arena, "Idle, over %.3g s after %.3g s to settle:", idle->window_s, idle->settle_s));
+	if (idle->settle_s <= 0)
+		term_flow(
+		    term, 0, true,
+		    arena_printf(arena, "Idle, over %.3g s, not waited for the machine to settle:", idle->window_s));
+	else
+		term_flow(term, 0, true,
+			  arena_printf(arena, "Idle, over %.3g s after %.3g s %s:", idle->window_s,
+				       idle->window.settle_took_s,
+				       idle->window.settled ? "in which the machine settled" : "to settle"));
+	if (!idle->window.settled && idle->settle_s > 0)
+		term_flow(term, 2, false,
+			  "load, watts or temperature were still moving when the window began, so the figures may move "
+			  "too; a longer --settle waits longer");
 	for (size_t i = 0; i < bench->values.count; i++) {
 		const struct bench_metric *metric = &bench->values.metrics[i];
 		struct stat_estimate estimate;
@@ -116,9 +127,9 @@ static void print_answer(const struct term *term, const struct idle *idle)
 				       measure_interval(arena, metric->unit, estimate.mean), count,
 				       measure_value(arena, metric->unit, estimate.minimum)));
 	}
-	if (bench->energy)
+	if (!idle->window.metric)
 		term_flow(term, 2, false,
-			  arena_printf(arena, "energy: %s; `hvtune meters` says what would help", bench->energy));
+			  "power: the meters gave no figure for this window; `hvtune meters` says how they are");
 	if (!isnan(busy))
 		term_flow(term, 2, false,
 			  arena_printf(arena, "CPUs: %.1f %% busy%s", 100 * busy,
@@ -130,7 +141,7 @@ static int finish(struct idle *idle, const struct err *err)
 	CLEANUP(base_free) char *text = NULL;
 	json_t *json = answer_json(idle);
 	struct term term = idle->cli->out;
-	bool measured = !idle->measure.bench->energy;
+	bool measured = idle->window.metric != NULL;
 	int64_t session = 0;
 	size_t size = 0;
 	int code;
@@ -162,6 +173,19 @@ static void close_idle(struct idle *idle)
 	measure_close(&idle->measure);
 }
 
+/* Where nothing measures power there is nothing to wait for. */
+static int need_meter(const struct idle *idle)
+{
+	struct err err = {0};
+
+	for (enum meter_boundary boundary = 0; boundary < METER_BOUNDARIES; boundary++)
+		if (meter_has(idle->measure.meters, boundary))
+			return 0;
+	(void)err_set(&err, ENODEV, NULL, "nothing measures power here");
+	(void)err_hint(&err, "`hvtune meters` says what would help");
+	return cli_fail(&err);
+}
+
 int cmd_idle(struct cli *cli)
 {
 	CLEANUP(close_idle) struct idle idle = {.cli = cli};
@@ -175,6 +199,8 @@ int cmd_idle(struct cli *cli)
 		r = measure_number(cli, OPTION_IDLE_WINDOW, 1, MOST_S, USUAL_WINDOW_S, &idle.window_s);
 	if (r == 0)
 		r = measure_open(cli, &idle.measure);
+	if (r == 0)
+		r = need_meter(&idle);
 	if (r == 0)
 		r = measure_begin(cli, &idle.measure,
 				  json_pack("{s:s, s:f, s:f, s:f, s:i}", "rule", "idle", "alpha", STAT_ALPHA,

@@ -461,12 +461,43 @@ struct store_session measure_session(const struct cli *cli, const struct measure
 				      .environment = environment_text(cli, arena)};
 }
 
+int measure_limits(const struct cli *cli, const struct meter_set *meters, struct bench_limits *ret)
+{
+	double load = 0, temperature_c = 0;
+	struct err err = {0};
+	bool any = false;
+	int r = measure_number(cli, OPTION_MAX_LOAD, 0.1, 100, 0, &load);
+
+	if (r == 0)
+		r = measure_number(cli, OPTION_MAX_TEMP, 10, 150, 0, &temperature_c);
+	if (r)
+		return r;
+	for (size_t i = 0; meters && i < meter_source_count(meters); i++)
+		any = any || (meter_source_at(meters, i)->state == METER_VALUE &&
+			      meter_source_at(meters, i)->quantity == METER_TEMPERATURE);
+	if (temperature_c > 0 && !any) {
+		(void)err_set(&err, ENODEV, "--max-temp", "no sensor of temperature is readable here");
+		(void)err_hint(&err, "`hvtune meters` says what would help");
+		return cli_fail(&err);
+	}
+	*ret = (struct bench_limits){.load = load / 100, .temperature_c = temperature_c};
+	return 0;
+}
+
+static void tell_cooling(void *data, const char *sensor, double celsius, double left_s)
+{
+	struct measure *measure = data;
+
+	progress_show(&measure->progress, "waiting for the machine to cool: %s is at %.0f C, at most %.0f s more",
+		      sensor, celsius, left_s);
+}
+
 int measure_begin(const struct cli *cli, struct measure *measure, json_t *method)
 {
 	struct store_session session;
 	struct err err = {0};
-	double load;
-	int r = measure_number(cli, OPTION_MAX_LOAD, 0.1, 100, 0, &load);
+	struct bench_limits limits = {0};
+	int r = measure_limits(cli, measure->meters, &limits);
 	const char *text = json_text(measure->arena, method);
 
 	if (r)
@@ -483,7 +514,9 @@ int measure_begin(const struct cli *cli, struct measure *measure, json_t *method
 	    .readers = measure->readers,
 	    .reader_count = measure->reader_count,
 	    .read_from = cli->values[OPTION_READ_FROM],
-	    .limits = {.load = load / 100},
+	    .limits = limits,
+	    .cooling = tell_cooling,
+	    .data = measure,
 	    .spawner = measure->spawner,
 	    .random_offset = true,
 	};

@@ -17,8 +17,8 @@
 #define MEASURE_OPTIONS                                                                                                \
 	OPTION_ON, OPTION_SETUP, OPTION_PREPARE, OPTION_CONCLUDE, OPTION_CLEANUP, OPTION_SHELL, OPTION_CWD,            \
 	    OPTION_ENV, OPTION_INPUT, OPTION_TIMEOUT, OPTION_EXIT_CODE, OPTION_SHOW_OUTPUT, OPTION_METRIC,             \
-	    OPTION_READ_FROM, OPTION_TARGET, OPTION_MAX_LOAD, OPTION_METERS, OPTION_LABEL, OPTION_STORE,               \
-	    OPTION_NO_STORE, OPTION_JSON
+	    OPTION_READ_FROM, OPTION_TARGET, OPTION_MAX_LOAD, OPTION_MAX_TEMP, OPTION_METERS, OPTION_LABEL,            \
+	    OPTION_STORE, OPTION_NO_STORE, OPTION_JSON
 
 struct measure {
 	struct arena *arena;
@@ -53,6 +53,9 @@ const char *measure_place_name(const struct measure *measure);
  */
 int measure_open(const struct cli *cli, struct measure *ret);
 void measure_close(struct measure *measure); /* also for CLEANUP() */
+
+/* --max-load and --max-temp; the latter needs a sensor in `meters`. 0, or an exit code after a line. */
+int measure_limits(const struct cli *cli, const struct meter_set *meters, struct bench_limits *ret);
 
 /* Cut a command into words, or give it to the shell with --shell, and find its program. 0, or an exit code. */
 int measure_text_command(const struct cli *cli, struct measure *measure, const char *text, struct bench_command *ret);

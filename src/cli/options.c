@@ -111,6 +111,8 @@ const struct cli_option cli_options[] = {
      "the metric that decides (the first that is taken from the output, else wall time)"},
     {OPTION_MAX_LOAD, "max-load", 0, "PERCENT",
      "runs during which other processes use more of the CPUs are void (no limit, it is told)"},
+    {OPTION_MAX_TEMP, "max-temp", 0, "CELSIUS",
+     "begin no run while a sensor is hotter: wait for it up to two minutes, then the run is void (no limit)"},
     {OPTION_LABEL, "label", 0, "NAME", "name the session"},
     {OPTION_NO_STORE, "no-store", 0, NULL, "keep nothing"},
     {OPTION_RUNS, "runs", 0, "N", "make exactly N runs (1 to 100000)"},
@@ -136,7 +138,8 @@ const struct cli_option cli_options[] = {
     {OPTION_FAIL_IF_SLOWER, "fail-if-slower", 0, "PERCENT",
      "exit code 1 when another than the first is shown to be worse by more than that"},
     {OPTION_EXPORT_FORMAT, "format", 0, "FORM", "what export writes: jsonl (the usual; import reads it) or csv"},
-    {OPTION_IDLE_SETTLE, "settle", 0, "SECONDS", "let the machine settle for so long before (120)"},
+    {OPTION_IDLE_SETTLE, "settle", 0, "SECONDS",
+     "wait at most so long until load, watts and temperature are flat (120; 0: do not wait)"},
     {OPTION_IDLE_WINDOW, "window", 0, "SECONDS", "measure for so long, in ten parts (60)"},
     {0, NULL, 0, NULL, NULL},
 };
@@ -161,15 +164,27 @@ static const enum cli_option_id knobs_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id confirm_options[] = {OPTION_WAIT, OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id undo_options[] = {OPTION_EVERY, OPTION_UNDO_YES, OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id hold_options[] = {0};
-static const enum cli_option_id study_options[] = {
-    OPTION_STUDY_VM, OPTION_PICK,     OPTION_SLOWER,	  OPTION_ELSEWHERE,
-    OPTION_YES,	     OPTION_DRY_RUN,  OPTION_ACCEPT_RISK, OPTION_NO_TRIAL,
-    OPTION_SETTLE,   OPTION_MAX_LOAD, OPTION_METERS,	  OPTION_STORE,
-    OPTION_NO_STORE, OPTION_ROOT,     OPTION_JSON,	  0};
+static const enum cli_option_id study_options[] = {OPTION_STUDY_VM,
+						   OPTION_PICK,
+						   OPTION_SLOWER,
+						   OPTION_ELSEWHERE,
+						   OPTION_YES,
+						   OPTION_DRY_RUN,
+						   OPTION_ACCEPT_RISK,
+						   OPTION_NO_TRIAL,
+						   OPTION_SETTLE,
+						   OPTION_MAX_LOAD,
+						   OPTION_MAX_TEMP,
+						   OPTION_METERS,
+						   OPTION_STORE,
+						   OPTION_NO_STORE,
+						   OPTION_ROOT,
+						   OPTION_JSON,
+						   0};
 static const enum cli_option_id workloads_options[] = {OPTION_YES, OPTION_DRY_RUN, OPTION_JSON, 0};
 static const enum cli_option_id tune_options[] = {
-    OPTION_MINUTES, OPTION_TUNE_APPLY, OPTION_YES,	OPTION_ACCEPT_RISK, OPTION_CWD, OPTION_MAX_LOAD,
-    OPTION_METERS,  OPTION_STORE,      OPTION_NO_STORE, OPTION_JSON,	    0};
+    OPTION_MINUTES,  OPTION_TUNE_APPLY, OPTION_YES,   OPTION_ACCEPT_RISK, OPTION_CWD,  OPTION_MAX_LOAD,
+    OPTION_MAX_TEMP, OPTION_METERS,	OPTION_STORE, OPTION_NO_STORE,	  OPTION_JSON, 0};
 static const enum cli_option_id status_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 
 static const enum cli_option_id report_options[] = {OPTION_REPORT_FORMAT, OPTION_REPORT_OUTPUT, OPTION_STORE,
@@ -301,9 +316,10 @@ const struct cli_command cli_commands[] = {
      "that it is undecided.",
      compare_options, cmd_compare, "0 compared, 1 by --fail-if-slower, 2 usage, 3 could not"},
     {"idle", "", "measure what the machine draws when it does nothing",
-     "Lets the machine settle, then measures power for a while in ten parts: the mean with its interval and the lowest "
+     "Waits until the machine has settled, then measures power for a while in ten parts: the mean with its interval "
+     "and the lowest "
      "part, for each boundary that has a meter, with temperature and how busy the CPUs were meanwhile.",
-     idle_options, cmd_idle, "0 measured, 1 no meter of power, 2 usage, 3 could not"},
+     idle_options, cmd_idle, "0 measured, 1 the meters gave no figure, 2 usage, 3 could not, or no meter of power"},
     {"results", "[ACTION [SESSION...]]", "list, show and move what was measured",
      "Lists the sessions that are kept; show prints one, compare two beside each other with what else differs, delete "
      "forgets, merge copies other stores into this one, export and import carry sessions as JSON lines, and export as "

@@ -72,7 +72,8 @@ static int tell_begun(const struct cli *cli, const struct study_state *state)
 }
 
 int study_cli_note(const struct cli *cli, struct measure *measure, const struct study_cli_job *job,
-		   const struct study_matrix *matrix, double load_limit, struct study_state *ret, struct err *err)
+		   const struct study_matrix *matrix, const struct bench_limits *limits, struct study_state *ret,
+		   struct err *err)
 {
 	const struct store_session session = measure_session(cli, measure);
 	struct study_state state = {.uid = job->resume ? job->resume : study_uid(measure->arena),
@@ -83,7 +84,7 @@ int study_cli_note(const struct cli *cli, struct measure *measure, const struct 
 				    .meters = cli->values[OPTION_METERS],
 				    .command = session.command,
 				    .directory = session.cwd,
-				    .load_limit = load_limit};
+				    .limits = *limits};
 	struct study_boot boot = {.arena = measure->arena,
 				  .machine = &measure->machine,
 				  .study = job->study,
@@ -98,14 +99,14 @@ int study_cli_note(const struct cli *cli, struct measure *measure, const struct 
 }
 
 int study_cli_begin(const struct cli *cli, struct measure *measure, const struct study_cli_job *job,
-		    const struct study_matrix *matrix, double load_limit)
+		    const struct study_matrix *matrix, const struct bench_limits *limits)
 {
 	CLEANUP(study_state_clear) struct study_state state = {0};
 	struct err err = {0};
 
 	if (cli_given(cli, OPTION_NO_STORE))
 		return cli_usage(cli, "what a study has measured has to last over boots: leave --no-store out");
-	int r = study_cli_note(cli, measure, job, matrix, load_limit, &state, &err);
+	int r = study_cli_note(cli, measure, job, matrix, limits, &state, &err);
 
 	if (r == 0)
 		r = study_unit_start(&measure->machine, &err);
@@ -210,7 +211,7 @@ static int go_on_with(struct cli *cli, struct measure *measure, struct study_sta
 				    .boot = study_needs_boots(boot.study) ? &boot : NULL,
 				    .state = state,
 				    .settle_ms = STUDY_CLI_SETTLE_MS,
-				    .load_limit = state->load_limit,
+				    .limits = state->limits,
 				    .tell = tell_step,
 				    .answer = answer,
 				    .data = &boot.matrix};

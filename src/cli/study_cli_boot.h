@@ -10,14 +10,15 @@
 
 /* Write the study down, install its unit and start it. An exit code. */
 int study_cli_begin(const struct cli *cli, struct measure *measure, const struct study_cli_job *job,
-		    const struct study_matrix *matrix, double load_limit);
+		    const struct study_matrix *matrix, const struct bench_limits *limits);
 
 /*
  * Write the study down, with its unit where it boots the host. `ret` is to be cleared in any case, and must not outlive
  * what `job` and `measure` hold. As study_go_begin().
  */
 int study_cli_note(const struct cli *cli, struct measure *measure, const struct study_cli_job *job,
-		   const struct study_matrix *matrix, double load_limit, struct study_state *ret, struct err *err);
+		   const struct study_matrix *matrix, const struct bench_limits *limits, struct study_state *ret,
+		   struct err *err);
 
 /* What will happen to the machine, for the terminal that will lose it. */
 void study_cli_foretell(const struct cli *cli, struct arena *arena, const struct study_matrix *matrix);

@@ -238,16 +238,16 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 	struct study_checked checked;
 	struct study_matrix matrix;
 	struct err err = {0};
-	double load = 0;
+	struct bench_limits limits = {0};
 	int r;
 
 	if (cli_given(cli, OPTION_JSON) && !cli_given(cli, OPTION_YES))
 		return cli_usage(cli, "--json does not ask: add --yes");
 	if (cli_given(cli, OPTION_JSON) && (job->apply || job->study->leave_best))
 		return cli_usage(cli, "--json prints one answer: keep the best with `hvtune set` after it");
-	r = measure_number(cli, OPTION_MAX_LOAD, 0.1, 100, 0, &load);
+	r = measure_open(cli, &measure);
 	if (r == 0)
-		r = measure_open(cli, &measure);
+		r = measure_limits(cli, measure.meters, &limits);
 	if (r)
 		return r;
 	if (study_host_clean(&measure.machine, &err) < 0)
@@ -269,12 +269,12 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 	if (r)
 		return r;
 	if (study_needs_boots(job->study))
-		return study_cli_begin(cli, &measure, job, &matrix, load / 100);
+		return study_cli_begin(cli, &measure, job, &matrix, &limits);
 	struct telling telling = {.measure = &measure, .study = job->study, .matrix = &matrix};
 	/* Others can only ask and wish where this one may write what they read. */
 	bool noted = geteuid() == 0 && measure.machine.writer;
 
-	if (noted && study_cli_note(cli, &measure, job, &matrix, load / 100, &state, &err) < 0)
+	if (noted && study_cli_note(cli, &measure, job, &matrix, &limits, &state, &err) < 0)
 		return cli_fail(&err);
 	const struct study_setup setup = {.matrix = &matrix,
 					  .machine = &measure.machine,
@@ -287,7 +287,7 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 					  .uid = state.uid,
 					  .state = noted ? &state : NULL,
 					  .settle_ms = STUDY_CLI_SETTLE_MS,
-					  .load_limit = load / 100,
+					  .limits = limits,
 					  .tell = tell,
 					  .answer = answer,
 					  .data = &telling};

@@ -109,6 +109,9 @@ const char *meter_quantity_name(enum meter_quantity quantity);
 const char *meter_quantity_unit(enum meter_quantity quantity);
 const char *meter_state_name(enum meter_state state);
 
+/* Of these bits those that speak of heat; the others are limits that a loaded CPU always works at. */
+enum { METER_LIMIT_HEAT = 1 << 0 | 1 << 1 | 1 << 8 };
+
 /* What limits a socket's clock, "the package power limit (PPT)"; "nothing" for no bit. */
 const char *meter_limit_text(struct arena *arena, uint32_t bits);
 

@@ -597,7 +597,7 @@ static int begin(struct running *running, struct err *err)
 				    .machine = setup->machine,
 				    .watch = knobs_of(running->arena, running->study),
 				    .meters = setup->meters,
-				    .limits = {.load = setup->load_limit},
+				    .limits = setup->limits,
 				    .safety = {.temperature_c = running->study->limits.temperature_c,
 					       .power_w = running->study->limits.power_w},
 				    .random_offset = true};

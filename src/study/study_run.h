@@ -34,7 +34,7 @@ struct study_setup {
 	struct study_boot *boot;      /* it boots the host; NULL: never */
 	struct study_state *state;    /* is kept up to date on disk, and wishes are heard; NULL: nobody asks */
 	unsigned settle_ms;
-	double load_limit; /* see bench_limits */
+	struct bench_limits limits; /* of runs; those of the study file end it */
 	void (*tell)(void *data, const struct study_progress *progress);
 	/* The answer as JSON, which is kept with the results; in outcome->arena, may be NULL. NULL: none is kept. */
 	const char *(*answer)(void *data, const struct study_outcome *outcome);

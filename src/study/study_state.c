@@ -70,7 +70,7 @@ static void read_all(struct arena *arena, const json_t *json, struct study_state
 	    .command = text_of(arena, json, "command"),
 	    .directory = text_of(arena, json, "directory"),
 	    .environment = object_of(json, "environment"),
-	    .load_limit = number_of(json, "load_limit"),
+	    .limits = {.load = number_of(json, "load_limit"), .temperature_c = number_of(json, "temperature_limit")},
 	    .kernel = text_of(arena, json, "kernel"),
 	    .suited = object_of(json, "suited"),
 	    .vms = object_of(json, "vms"),
@@ -188,12 +188,13 @@ static json_t *step_json(const struct study_asked_step *step)
 
 static json_t *state_json(const struct study_state *state)
 {
-	json_t *json = json_pack("{s:i, s:b, s:f, s:I, s:i, s:f, s:i, s:i, s:f, s:b, s:b, s:i, s:I, s:i}", "version",
-				 VERSION, "next_entry", state->next_entry, "load_limit", state->load_limit, "began",
-				 (json_int_t)state->began_s, "boots_most", (int)state->boots_most, "spent_s",
-				 state->spent_s, "boots", (int)state->boots, "boots_timed", (int)state->boots_timed,
-				 "boots_s", state->boots_s, "paused", state->paused, "clean", state->clean, "pid",
-				 state->pid, "pid_start", (json_int_t)state->pid_start, "runs", (int)state->runs);
+	json_t *json = json_pack("{s:i, s:b, s:f, s:f, s:I, s:i, s:f, s:i, s:i, s:f, s:b, s:b, s:i, s:I, s:i}",
+				 "version", VERSION, "next_entry", state->next_entry, "load_limit", state->limits.load,
+				 "temperature_limit", state->limits.temperature_c, "began", (json_int_t)state->began_s,
+				 "boots_most", (int)state->boots_most, "spent_s", state->spent_s, "boots",
+				 (int)state->boots, "boots_timed", (int)state->boots_timed, "boots_s", state->boots_s,
+				 "paused", state->paused, "clean", state->clean, "pid", state->pid, "pid_start",
+				 (json_int_t)state->pid_start, "runs", (int)state->runs);
 	const struct {
 		const char *key, *text;
 	} texts[] = {{"uid", state->uid},	  {"study", state->name},

@@ -10,6 +10,7 @@
 
 #include <jansson.h>
 
+#include "bench_gate.h"
 #include "knob.h"
 #include "study_next.h"
 
@@ -34,20 +35,20 @@ struct study_asked_step {
 struct study_state {
 	/* How it was begun; never changed. */
 	const char *uid, *name;
-	const char *file, *text; /* the study file: its name for messages, and what stands in it */
-	const char *meters;	 /* the file of --meters; NULL: the usual one */
-	const char *store;	 /* as --store was given; NULL: the usual place */
-	const char *command;	 /* JSON, as it is kept with the results */
-	const char *directory;	 /* in which hvtune was started */
-	json_t *environment;	 /* {"PATH": ...}: what workloads are given of it after a boot too */
-	double load_limit;	 /* see bench_limits */
-	const char *kernel;	 /* the release that ran */
-	json_t *suited;		 /* what the file is on this machine, see study_suited_json() */
-	json_t *vms;		 /* {"web": true}: did the VM run? */
-	json_t *units;		 /* names of the units that had failed already */
-	int64_t began_s;	 /* seconds since 1970 */
-	bool next_entry;	 /* GRUB's environment had a word on the next boot's entry */
-	unsigned boots_most;	 /* of the host, in all; 0: it boots never */
+	const char *file, *text;    /* the study file: its name for messages, and what stands in it */
+	const char *meters;	    /* the file of --meters; NULL: the usual one */
+	const char *store;	    /* as --store was given; NULL: the usual place */
+	const char *command;	    /* JSON, as it is kept with the results */
+	const char *directory;	    /* in which hvtune was started */
+	json_t *environment;	    /* {"PATH": ...}: what workloads are given of it after a boot too */
+	struct bench_limits limits; /* of runs */
+	const char *kernel;	    /* the release that ran */
+	json_t *suited;		    /* what the file is on this machine, see study_suited_json() */
+	json_t *vms;		    /* {"web": true}: did the VM run? */
+	json_t *units;		    /* names of the units that had failed already */
+	int64_t began_s;	    /* seconds since 1970 */
+	bool next_entry;	    /* GRUB's environment had a word on the next boot's entry */
+	unsigned boots_most;	    /* of the host, in all; 0: it boots never */
 	/* How it stands. */
 	double spent_s;	      /* at work, boots too; without the present process */
 	unsigned boots;	      /* asked for so far */

@@ -78,6 +78,13 @@ class Run(Measuring):
                                   text=True, check=False)
         self.assertEqual((done.returncode, done.stderr), (3, "hvtune: standard output: cannot write: No space left on device\n"))
 
+    def test_limits_that_cannot_be_watched(self):
+        self.assert_code(hvtune("run", "--max-temp", "5", "--", "true", env=self.env), 2)
+        if hvtune("meters").code != 0:
+            done = hvtune("run", "--max-temp", "60", "--", "true", env=self.env)
+            self.assert_code(done, 3)
+            self.assertIn("no sensor of temperature", done.err)
+
     def test_what_a_command_leaves_is_told(self):
         done = hvtune("run", "--runs", 1, "--warmup", 0, "--shell", "--", "setsid sleep 2 & exit 0", env=self.env)
         self.assert_code(done, 0)

@@ -206,7 +206,7 @@ static int go_on(struct arena *arena, struct knob_machine *machine, const struct
 					  .uid = state.uid,
 					  .boot = &boot,
 					  .state = &state,
-					  .load_limit = 0};
+					  .limits = {0}};
 
 	if (r == 0)
 		r = study_go_on(&boot, &setup, &outcome, &move, &err);

@@ -408,6 +408,7 @@ static bool is_alone(const json_t *list, size_t index)
 
 static void add_facts(struct arena *arena, json_t *flat, const json_t *list)
 {
+	static const char about[] = "power.usable idle.state cmdline.word kvm.parameter daemons.running device";
 	size_t index;
 	json_t *fact;
 
@@ -420,8 +421,11 @@ static void add_facts(struct arena *arena, json_t *flat, const json_t *list)
 			continue;
 		if (cpus)
 			value = arena_printf(arena, "%s (CPUs %s)", value, cpus);
-		/* Several of one name are told apart by their labels, and those of one label are one text. */
-		if (label && !is_alone(list, index))
+		/*
+		 * Several of one name are told apart by their labels, and those of one label are one text. Where the
+		 * label is what the fact is about, one alone has it too.
+		 */
+		if (label && (text_has_word(about, " ", name) || !is_alone(list, index)))
 			name = arena_printf(arena, "%s %s", name, label);
 		before = json_string_value(json_object_get(flat, name));
 		if (before)

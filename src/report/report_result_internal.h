@@ -95,6 +95,8 @@ int result_metric_of(const struct report_result *result, int workload);
 
 /* Geometric means over the workloads of a study, beside its baseline; nothing with fewer than two workloads. */
 int result_means(struct report_result *result, struct err *err);
+/* " (power of 2 of them)" where not all workloads have energy; "". */
+const char *result_power_words(struct arena *arena, const struct report_mean *mean);
 void result_chart_means(struct report_result *result);
 void result_doc_means(struct doc *doc, const struct report_result *result);
 

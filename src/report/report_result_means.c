@@ -241,6 +241,13 @@ static const char *mean_text(struct arena *arena, const struct stat_geomean *mea
 	return mean->workloads ? share(arena, alike ? mean->alike : mean->these) : "not measured";
 }
 
+const char *result_power_words(struct arena *arena, const struct report_mean *mean)
+{
+	return mean->power.workloads && mean->power.workloads != mean->performance.workloads
+		   ? arena_printf(arena, " (power of %d of them)", mean->power.workloads)
+		   : "";
+}
+
 void result_doc_means(struct doc *doc, const struct report_result *result)
 {
 	static const char *const heads[] = {"configuration",	    "workloads", "performance, these workloads",
@@ -261,8 +268,10 @@ void result_doc_means(struct doc *doc, const struct report_result *result)
 				      mean->left_out);
 		row[2] = mean_text(arena, &mean->performance, false);
 		row[3] = mean_text(arena, &mean->performance, true);
-		row[4] = mean_text(arena, &mean->power, false);
-		row[5] = mean_text(arena, &mean->efficiency, false);
+		row[4] =
+		    arena_printf(arena, "%s%s", mean_text(arena, &mean->power, false), result_power_words(arena, mean));
+		row[5] = arena_printf(arena, "%s%s", mean_text(arena, &mean->efficiency, false),
+				      result_power_words(arena, mean));
 	}
 	*table = (struct doc_table){arena_printf(arena, "Percent of the baseline (%s), with 95 %% intervals",
 						 result_setting_label(result, (size_t)result->means[0].configuration)),
@@ -320,8 +329,9 @@ static void chart_intervals(struct report_result *result, const char *note)
 		    .high = bounded ? 100 * these->high : NAN,
 		    .note = base ? "the baseline"
 			    : order[i]->power.workloads
-				? arena_printf(result->arena, "at %s of the power",
-					       scale_plain(result->arena, 100 * order[i]->power.these.estimate, 1, "%"))
+				? arena_printf(result->arena, "at %s of the power%s",
+					       scale_plain(result->arena, 100 * order[i]->power.these.estimate, 1, "%"),
+					       result_power_words(result->arena, order[i]))
 				: NULL,
 		    .mark = base ? CHART_REFERENCE : CHART_PLAIN};
 	}

@@ -268,9 +268,10 @@ static void say_mean(const struct report_result *result, const struct report_mea
 		return;
 	}
 	if (mean->power.workloads)
-		power = arena_printf(arena, " at %s of its power",
+		power = arena_printf(arena, " at %s of its power%s",
 				     scale_plain(arena, 100 * mean->power.these.estimate,
-						 50 * (mean->power.these.high - mean->power.these.low), "%"));
+						 50 * (mean->power.these.high - mean->power.these.low), "%"),
+				     result_power_words(arena, mean));
 	say(to,
 	    arena_printf(arena, "%s over %d workloads: %s, with %s of the performance of the baseline (%s)%s.", what,
 			 mean->performance.workloads, result_setting_label(result, (size_t)mean->configuration),

@@ -378,6 +378,13 @@ static void check_design(struct checking *checking, const struct study_matrix *m
 				    arena_printf(arena,
 						 "design one-by-one takes factors of two levels; this one has %zu",
 						 study->factors[f].level_count));
+	if (!study_is_allowed(study, study->baseline))
+		add_problem(
+		    checking, STUDY_NO_DESIGN, 1, study->name,
+		    arena_printf(arena,
+				 "what the machine has now is excluded by \"never\", and all is compared with it; "
+				 "name another: baseline: {%s: ...}",
+				 study->factors[0].name));
 	if (matrix->count < 2)
 		add_problem(checking, STUDY_NO_DESIGN, 1, study->name,
 			    "\"never\" leaves less than two configurations to compare");

@@ -5,6 +5,9 @@
 
 #include "study_next.h"
 
+/* Pairs in boots of their own that confirming takes. */
+enum { STUDY_CONFIRM_BOOTS = 4 };
+
 /* Pairs of runs that confirming takes at most, where no boot is between them. */
 static inline unsigned study_confirm_most(const struct study *study)
 {

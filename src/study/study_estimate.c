@@ -50,16 +50,18 @@ static double switch_seconds(const struct study *study, enum study_cost cost)
 	return cost == STUDY_LIVE && !sets ? 0 : study_switch_seconds(study, cost);
 }
 
-/* The first look at pairs of fresh runs of the best and the baseline, each set anew. */
-static double confirm_seconds(const struct study *study, double run_s)
+/* Pairs of fresh runs of the best and the baseline, each set anew; *ret_most: where chance wants more of them. */
+static double confirm_seconds(const struct study *study, double run_s, double *ret_most)
 {
 	enum study_cost dearest = STUDY_LIVE;
 
 	for (size_t f = 0; f < study->factor_count; f++)
 		dearest = MAX_OF(dearest, study->factors[f].cost);
-	double one_s = run_s + switch_seconds(study, dearest) + (dearest >= STUDY_VM_RESTART ? run_s : 0);
+	double pair_s = 2 * (run_s + switch_seconds(study, dearest) + (dearest >= STUDY_VM_RESTART ? run_s : 0));
+	bool boots = dearest >= STUDY_HOST_BOOT;
 
-	return study->confirm ? 2 * STAT_BLOCKS_FIRST * one_s : 0;
+	*ret_most = study->confirm ? pair_s * (boots ? STUDY_CONFIRM_BOOTS : study_confirm_most(study)) : 0;
+	return study->confirm ? pair_s * (boots ? STUDY_CONFIRM_BOOTS : STAT_BLOCKS_FIRST) : 0;
 }
 
 void study_estimate(const struct study_matrix *matrix, struct study_estimate *ret)
@@ -67,7 +69,8 @@ void study_estimate(const struct study_matrix *matrix, struct study_estimate *re
 	const struct study *study = matrix->study;
 	struct study_estimate estimate = {.run_s = run_seconds(study)};
 	size_t configs = study->design == STUDY_ONE_BY_ONE ? configs_of_levers(matrix) : matrix->count;
-	double share, discarded = 0, confirm_s = confirm_seconds(study, estimate.run_s);
+	double share, discarded = 0, confirm_most_s;
+	double confirm_s = confirm_seconds(study, estimate.run_s, &confirm_most_s);
 
 	study_count_switches(matrix, &estimate.once);
 	for (size_t cost = 0; cost < STUDY_COSTS; cost++) {
@@ -96,7 +99,7 @@ void study_estimate(const struct study_matrix *matrix, struct study_estimate *re
 	estimate.least_s = share * estimate.once_s * (double)estimate.least;
 	estimate.most_s = share * estimate.once_s * (double)estimate.most;
 	estimate.whole_least_s = estimate.least_s + confirm_s;
-	estimate.whole_most_s = estimate.most_s + confirm_s * study_confirm_most(study) / STAT_BLOCKS_FIRST;
+	estimate.whole_most_s = estimate.most_s + confirm_most_s;
 	if (study->budget_s > 0)
 		estimate.whole_most_s = fmin(estimate.whole_most_s, study->budget_s);
 	if (study->budget_s > 0)

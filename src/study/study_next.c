@@ -7,8 +7,6 @@
 
 #include "stat_sequential.h"
 
-enum { CONFIRM_BOOTS = 4 };
-
 bool study_is_sought(const struct study *study, enum study_goal goal)
 {
 	for (size_t i = 0; i < study->objective_count; i++)
@@ -260,7 +258,8 @@ static int confirm_plan(const struct study_engine *engine, int incumbent, struct
 	int most = (int)study_confirm_most(engine->matrix->study);
 
 	if (needs_boot(engine, incumbent))
-		return stat_sequential_plan(CONFIRM_BOOTS, CONFIRM_BOOTS, engine->matrix->study->within, ret, err);
+		return stat_sequential_plan(STUDY_CONFIRM_BOOTS, STUDY_CONFIRM_BOOTS, engine->matrix->study->within,
+					    ret, err);
 	return stat_sequential_plan(STAT_BLOCKS_FIRST, most, engine->matrix->study->within, ret, err);
 }
 

@@ -58,6 +58,12 @@ class Study(Test):
         self.assertIn("3 configurations", done.out)
         self.assertIn("It can be done on this machine", done.out)
 
+    def test_what_holds_now_is_excluded(self):
+        done = self.study(STUDY + "never: [{epp: balance_performance, governor: performance}, "
+                                  "{epp: performance, governor: powersave}]\n")
+        self.assert_code(done, 1)
+        self.assertIn('what the machine has now is excluded by "never"', " ".join(done.out.split()))
+
     def test_json(self):
         done = self.study(STUDY, "--json")
         self.assert_code(done, 1)

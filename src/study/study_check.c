@@ -362,8 +362,12 @@ static void check_abilities(struct checking *checking)
 		if (study->factors[f].cost == STUDY_PERSON)
 			add_problem(
 			    checking, STUDY_NOT_YET, study->factors[f].line, study->factors[f].name,
-			    arena_printf(arena, "it needs %s between its levels; nobody is asked to do anything so far",
-					 study_cost_name(study->factors[f].cost)));
+			    arena_printf(
+				arena,
+				"a person has to go from one level to another, and none is asked and waited for so "
+				"far; set %s by hand, run the study without it at each level, and compare them: hvtune "
+				"results compare",
+				study->factors[f].name));
 }
 
 /* What the engine would refuse when it begins. */

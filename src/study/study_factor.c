@@ -102,7 +102,9 @@ void study_add_ask(struct study_reader *reader, struct study_level *level, const
 	if (is_kernel_choice(name)) {
 		study_mistake(reader, node,
 			      "\"%s\": hvtune boots the kernel that the machine boots, and chooses no other", name);
-		study_advice(reader, "have a person choose it in the boot menu: ask: 'boot kernel {level}'");
+		study_advice(
+		    reader,
+		    "boot each kernel by hand, run the study under each, and compare them: hvtune results compare");
 		return;
 	}
 	if (!knob) {

@@ -35,7 +35,7 @@ void report_study_verdict(const struct term *term, struct arena *arena, const st
 
 /*
  * The same as an object: {"baseline", "picks", "slower", "configurations", "idle", "idle_why", "break_even_s",
- * "shares", "within", "void", "minutes"}. It is kept with the results, and `study apply` reads it.
+ * "shares", "together", "within", "void", "minutes"}. It is kept with the results, and `study apply` reads it.
  */
 json_t *report_study_verdict_json(struct arena *arena, const struct study_matrix *matrix,
 				  const struct study_verdict *verdict);

@@ -359,6 +359,19 @@ static void tell_shares(const struct telling *telling, enum study_goal goal)
 	tell_chain(telling, shares);
 }
 
+static void tell_together(const struct telling *telling)
+{
+	const struct study_verdict *verdict = telling->verdict;
+
+	if (verdict->together >= 0)
+		term_flow(
+		    telling->term, 0, true,
+		    arena_printf(telling->arena,
+				 "By the shares all levers that gain should be best together: %s, about %+.1f %%. "
+				 "That was not measured: hvtune compare tells.",
+				 name_of(telling, verdict->together), 100 * (verdict->together_ratio - 1)));
+}
+
 void report_study_verdict(const struct term *term, struct arena *arena, const struct study_matrix *matrix,
 			  const struct study_verdict *verdict)
 {
@@ -371,5 +384,6 @@ void report_study_verdict(const struct term *term, struct arena *arena, const st
 	tell_idles(&telling);
 	for (size_t goal = 0; goal < STUDY_GOALS; goal++)
 		tell_shares(&telling, (enum study_goal)goal);
+	tell_together(&telling);
 	tell_given_up(&telling);
 }

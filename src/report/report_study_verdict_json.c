@@ -127,17 +127,21 @@ json_t *report_study_verdict_json(struct arena *arena, const struct study_matrix
 				  const struct study_verdict *verdict)
 {
 	json_t *rows = json_array(), *shares = json_object();
+	json_t *together = verdict->together < 0
+			       ? json_null()
+			       : json_pack("{s:o, s:o}", "configuration", name_of(arena, matrix, verdict->together),
+					   "ratio", number(verdict->together_ratio));
 
 	for (size_t i = 0; i < verdict->row_count; i++)
 		json_array_append_new(rows, row_json(arena, matrix, &verdict->rows[i]));
 	for (size_t goal = 0; goal < STUDY_IDLE_WATTS; goal++)
 		json_object_set_new(shares, study_goal_name((enum study_goal)goal),
 				    shares_json(arena, matrix, &verdict->shares[goal]));
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "baseline",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "baseline",
 			 name_of(arena, matrix, (int)matrix->baseline), "picks", picks_json(arena, matrix, verdict),
 			 "slower", number(verdict->slower), "configurations", rows, "idle",
 			 idles_json(arena, matrix, verdict), "idle_why", report_json_text(verdict->idle_why),
 			 "break_even_s", isinf(verdict->break_even_s) ? json_null() : number(verdict->break_even_s),
-			 "shares", shares, "within", number(matrix->study->within), "void", (json_int_t)verdict->voids,
-			 "minutes", number(verdict->minutes));
+			 "shares", shares, "together", together, "within", number(matrix->study->within), "void",
+			 (json_int_t)verdict->voids, "minutes", number(verdict->minutes));
 }

@@ -358,7 +358,7 @@ int study_next(struct study_engine *engine, const struct study_seen *seen, size_
 	       struct study_step *ret, struct err *err)
 {
 	struct study_step step = {.what = STUDY_DONE, .purpose = STUDY_CHOOSE, .incumbent = -1, .words = ""};
-	struct study_answer answer;
+	struct study_answer answer = {.incumbent = -1};
 	enum study_what what;
 	int r;
 

@@ -361,6 +361,36 @@ static void find_shares(struct study_judging *judging)
 	}
 }
 
+/* All levers that gain by their shares, where that is a configuration that was not measured. */
+static void find_together(struct study_judging *judging)
+{
+	struct study_verdict *verdict = judging->verdict;
+	const struct study_shares *shares = &verdict->shares[STUDY_TIME];
+	const struct study_row *fastest = study_verdict_row(verdict, verdict->picks[STUDY_FASTEST].config);
+	size_t levels[STUDY_MOST_FACTORS];
+	double ratio = 1;
+
+	verdict->together = -1;
+	verdict->together_ratio = (double)NAN;
+	if (judging->engine->design != STUDY_ONE_BY_ONE || !shares->count || !fastest)
+		return;
+	for (size_t f = 0; f < judging->study->factor_count; f++)
+		levels[f] = judging->study->baseline[f];
+	for (size_t i = 0; i < shares->count; i++)
+		if (shares->levers[i].share.estimate < 1) {
+			levels[shares->levers[i].factor] = shares->levers[i].to;
+			ratio *= shares->levers[i].share.estimate;
+		}
+	ptrdiff_t config = study_find_config(judging->engine->matrix, levels);
+	double known =
+	    fastest->config == (int)judging->engine->matrix->baseline ? 1 : fastest->ratio[STUDY_TIME].estimate;
+
+	if (config < 0 || study_verdict_row(verdict, (int)config) || !(ratio < known))
+		return;
+	verdict->together = (int)config;
+	verdict->together_ratio = ratio;
+}
+
 static double sort_key(const struct study_row *row)
 {
 	for (size_t goal = 0; goal < STUDY_GOALS; goal++)
@@ -405,6 +435,7 @@ int study_verdict(struct study_engine *engine, const struct study_seen *seen, si
 	study_pick(&judging);
 	find_break_even(&judging);
 	find_shares(&judging);
+	find_together(&judging);
 	qsort(verdict.rows, verdict.row_count, sizeof(*verdict.rows), by_key);
 	*ret = verdict;
 	return 0;

@@ -123,6 +123,13 @@ struct study_verdict {
 	 * less energy in all (methods 3.5). NAN: the two are one, or not known; 0: it never does.
 	 */
 	double break_even_s;
+	/*
+	 * Of the design one-by-one: the configuration with every lever on whose share is a gain, when it was not
+	 * measured and should be better than all that were; -1: there is none. Its ratio of time to the baseline is
+	 * what the shares add up to, no measurement.
+	 */
+	int together;
+	double together_ratio;
 	struct study_shares shares[STUDY_GOALS]; /* of time, energy and watts under load */
 	size_t voids;
 	double minutes; /* of all runs of the choice; "doubling the time" is that again */

@@ -445,6 +445,31 @@ static void test_residual(void **state)
 	world_clear(&world, &engine);
 }
 
+/* Two gain and two cost: together the two that gain are no corner of the 2k + 2, and should be the best. */
+static void test_together(void **state)
+{
+	struct study_engine *engine;
+	struct study_verdict is;
+	struct world world;
+
+	(void)state;
+	world_make(&world, LEVERS "  d: {knob: dirty_ratio, levels: [20, 40]}\ndesign: one-by-one\n");
+	world.effects = (const double[]){0, -.10, 0, .06, 0, -.05, 0, .04};
+	(void)world_play(&world, false, &engine);
+	judge(&world, engine, &is);
+	assert_string_equal(name_of(&world, is.picks[STUDY_FASTEST].config), "a=never b=1 c=1 d=40");
+	assert_string_equal(name_of(&world, is.together), "a=never b=1 c=1 d=20");
+	assert_near(is.together_ratio, exp(-.15), .01);
+	world_clear(&world, &engine);
+	/* All gain: all on was measured. */
+	world_make(&world, LEVERS "  d: {knob: dirty_ratio, levels: [20, 40]}\ndesign: one-by-one\n");
+	world.effects = (const double[]){0, -.10, 0, -.06, 0, -.05, 0, -.04};
+	(void)world_play(&world, false, &engine);
+	judge(&world, engine, &is);
+	assert_int_equal(is.together, -1);
+	world_clear(&world, &engine);
+}
+
 /* All corners: the Shapley values, their range over orders, and a chain whose steps make up the whole. */
 static void test_full_shares(void **state)
 {
@@ -564,7 +589,7 @@ int main(void)
 	    cmocka_unit_test(test_own_boots),	cmocka_unit_test(test_no_meter),    cmocka_unit_test(test_idle_only),
 	    cmocka_unit_test(test_hurry),	cmocka_unit_test(test_one_by_one),  cmocka_unit_test(test_residual),
 	    cmocka_unit_test(test_full_shares), cmocka_unit_test(test_race_shares), cmocka_unit_test(test_given_up),
-	    cmocka_unit_test(test_nothing),
+	    cmocka_unit_test(test_together),	cmocka_unit_test(test_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -34,6 +34,11 @@ void study_cli_foretell(const struct cli *cli, struct arena *arena, const struct
 		  "It runs as " STUDY_UNIT " and goes on by itself after each boot; this terminal will be gone. To "
 		  "follow it: hvtune study status, journalctl -fu hvtune-study. To end it: hvtune study abort, or "
 		  "hvtune.study=abort on the kernel's line.");
+	if (study->leave_best)
+		term_flow(
+		    &cli->out, 0, true,
+		    "At its end nobody can be asked, so everything is put back, and the best is set by hvtune study "
+		    "apply.");
 }
 
 /* What a workload may need of the shell that began it. */
@@ -138,13 +143,7 @@ static void tell_step(void *data, const struct study_progress *now)
 
 static const char *answer(void *data, const struct study_outcome *outcome)
 {
-	json_t *json = report_study_answer_json(data, outcome);
-	char *text = json_dumps(json, JSON_COMPACT);
-	const char *kept = text ? arena_strdup(outcome->arena, text) : NULL;
-
-	free(text);
-	json_decref(json);
-	return kept;
+	return study_cli_answer(data, outcome);
 }
 
 static void restore_surroundings(const struct study_state *state)

@@ -5,7 +5,7 @@
 #define HVTUNE_STUDY_CLI_BOOT_H
 
 #include "measure.h"
-#include "study_boot.h"
+#include "study_run.h"
 #include "study_cli.h"
 
 /* Write the study down, install its unit and start it. An exit code. */
@@ -22,6 +22,9 @@ int study_cli_note(const struct cli *cli, struct measure *measure, const struct 
 
 /* What will happen to the machine, for the terminal that will lose it. */
 void study_cli_foretell(const struct cli *cli, struct arena *arena, const struct study_matrix *matrix);
+
+/* The answer as it is kept with the results: see study_setup. */
+const char *study_cli_answer(const struct study_matrix *matrix, const struct study_outcome *outcome);
 
 /* Words of `hvtune study`. */
 int study_cli_go_on(struct cli *cli); /* what the unit runs */

@@ -45,18 +45,24 @@ static void put_answer(json_t *json, const struct study_matrix *matrix, const st
 			    any ? report_study_verdict_json(outcome->arena, matrix, &verdict) : json_null());
 }
 
-static const char *answer(void *data, const struct study_outcome *outcome)
+const char *study_cli_answer(const struct study_matrix *matrix, const struct study_outcome *outcome)
 {
-	const struct telling *telling = data;
 	json_t *json = json_object();
 
-	put_answer(json, telling->matrix, outcome);
+	put_answer(json, matrix, outcome);
 	char *text = json_dumps(json, JSON_COMPACT);
 	const char *kept = text ? arena_strdup(outcome->arena, text) : NULL;
 
 	free(text);
 	json_decref(json);
 	return kept;
+}
+
+static const char *answer(void *data, const struct study_outcome *outcome)
+{
+	const struct telling *telling = data;
+
+	return study_cli_answer(telling->matrix, outcome);
 }
 
 static bool has_risk(const struct study_checked *checked)

@@ -150,6 +150,10 @@ static const char *last_words(struct study_boot *boot)
 	json_t *out;
 	size_t index;
 
+	/* There is nobody to be asked when it ends. */
+	if (boot->study->leave_best && text_equal(state->end, "done"))
+		text = arena_printf(boot->arena, "%s; to keep the best: hvtune study apply %.8s --pick fastest", text,
+				    state->uid);
 	json_array_foreach (state->out, index, out)
 		text = arena_printf(boot->arena, "%s; not measurable: %s (%s)", text,
 				    study_levels_text(boot->arena, json_object_get(out, "levels")),

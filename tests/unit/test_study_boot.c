@@ -26,6 +26,7 @@ struct calls {
 struct sim {
 	struct arena *arena;
 	char *root;
+	const char *uid;      /* of the study; its own, since its directory lies outside of the machine */
 	const char *standard; /* the line of the default entry */
 	const char *taken;    /* the trial that was booted last: its entry is taken once */
 	const char *broken;   /* a word with which no kernel comes up; NULL: all do */
@@ -97,6 +98,7 @@ static struct sim start(const char *study)
 	assert_true(sim.shared != MAP_FAILED);
 	const char *top = getenv("HVTUNE_TOP");
 
+	sim.uid = arena_printf(sim.arena, "%08x%024x", (unsigned)getpid(), 1U);
 	sim.root = arena_strdup(sim.arena, "/tmp/hvtune-study-boot-XXXXXX");
 	assert_non_null(mkdtemp(sim.root));
 	assert_int_equal(system(arena_printf(sim.arena,
@@ -156,10 +158,27 @@ static int failed(const char *what, const struct err *err)
 	return FAULT;
 }
 
+/* What a person would be told stands in the machine, so that a failed test can show it. */
+static void note(void *data, const char *event, const char *text)
+{
+	const struct sim *sim = data;
+	const char *at = arena_printf(sim->arena, "%s/var/lib/hvtune/told", sim->root);
+	CLEANUP(base_fclose) FILE *out = fopen(at, "ae");
+
+	assert_true(out && fprintf(out, "%s: %s\n", event, text) > 0);
+}
+
+static const char *told(const struct sim *sim)
+{
+	const char *text = get(sim, "/var/lib/hvtune/told");
+
+	return text ? text : "";
+}
+
 static int begin(struct arena *arena, struct knob_machine *machine, const struct sim *sim, struct err *err)
 {
 	struct study_mistakes mistakes = {0};
-	struct study_state state = {.uid = "00112233445566778899aabbccddeeff",
+	struct study_state state = {.uid = sim->uid,
 				    .file = "s.yaml",
 				    .text = sim->study,
 				    .command = "[\"hvtune\", \"study\", \"run\"]",
@@ -183,7 +202,8 @@ static int go_on(struct arena *arena, struct knob_machine *machine, const struct
 	CLEANUP(study_outcome_clear) struct study_outcome outcome = {0};
 	CLEANUP(study_state_clear) struct study_state state = {0};
 	struct study_mistakes mistakes = {0};
-	struct study_boot boot = {.arena = arena, .machine = machine, .state = &state};
+	struct study_boot boot = {
+	    .arena = arena, .machine = machine, .state = &state, .notify = note, .data = (void *)sim};
 	enum study_move move = STUDY_OVER;
 	struct err err = {0};
 	int r = study_state_read(machine, &state, &err);
@@ -316,7 +336,7 @@ static void find(const struct sim *sim, struct found *ret)
 	study_matrix_make(arena, study, &matrix);
 	assert_int_equal(
 	    store_open(arena_printf(arena, "%s/var/lib/hvtune/results.db", sim->root), STORE_READ, &store, &err), 0);
-	if (study_load(arena, store, &matrix, "00112233445566778899aabbccddeeff", &seen, &count, &meter, &err) < 0)
+	if (study_load(arena, store, &matrix, sim->uid, &seen, &count, &meter, &err) < 0)
 		fail_msg("load: %s", err.what);
 	for (size_t i = 0; i < count; i++) {
 		const size_t *levels = study_levels(&matrix, (size_t)seen[i].config);
@@ -384,6 +404,7 @@ static void test_one_does_not_boot(void **state)
 	assert_true(found.iommu && !found.tick);
 	/* Two pairs of levels have the word, each is tried twice. */
 	assert_int_equal(sim.fallbacks, 4);
+	assert_non_null(strstr(told(&sim), "iommu=absent tick=1 cannot be measured: 2 boots in a row failed"));
 	check_restored(&sim, before);
 	stop(&sim);
 }
@@ -439,7 +460,8 @@ static void test_killed_anywhere(void **state)
 		}
 		find(&sim, &found);
 		if (found.wrong || found.runs < 2 || !found.iommu)
-			fail_msg("killed at call %d: %zu runs, %zu wrong", calls, found.runs, found.wrong);
+			fail_msg("killed at call %d: %zu runs, %zu wrong; %s", calls, found.runs, found.wrong,
+				 told(&sim));
 		check_restored(&sim, before);
 		over += !killed;
 		stop(&sim);
@@ -546,6 +568,7 @@ static void test_bounded(void **state)
 	(void)state;
 	assert_int_equal(process(&sim, true), 0);
 	assert_int_equal(run_to_end(&sim), 3);
+	assert_non_null(strstr(told(&sim), "the boots that it may have are used up"));
 	check_restored(&sim, before);
 	stop(&sim);
 }

@@ -344,7 +344,7 @@ class Run(Test):
     def begin(self):
         process = subprocess.Popen([HVTUNE, "study", "run", self.path, "--yes", "--store", self.store],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        for _ in range(400):
+        for _ in range(1500):
             time.sleep(0.02)
             if self.runs() >= 3:
                 break

@@ -178,7 +178,7 @@ static void listed_table(const struct term *term, const struct doc_table *table)
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 
 	for (int row = 0; row < table->rows && table->columns == 2; row++) {
-		const char *const *cells = &table->cells[row * 2];
+		const char *const *cells = &table->cells[(size_t)row * 2];
 
 		term_flow(term, 2, false, arena_printf(arena, "%s: %s", cells[0], cells[1] ? cells[1] : ""));
 	}

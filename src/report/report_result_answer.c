@@ -21,6 +21,13 @@ static double number(const json_t *json, const char *name)
 	return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
+static const char *word_or(struct arena *arena, const json_t *json, const char *name, const char *otherwise)
+{
+	const char *text = json_string_value(json_object_get(json, name));
+
+	return arena_strdup(arena, text ? text : otherwise);
+}
+
 static const char *word(struct arena *arena, const json_t *json, const char *name)
 {
 	const char *text = json_string_value(json_object_get(json, name));
@@ -195,9 +202,9 @@ static void read_shares(struct report_result *result, const char *goal, const js
 	}
 	json_array_foreach (levers, i, one)
 		into->levers[into->count++] =
-		    (struct report_lever){.knobs = word(arena, one, "factor"),
-					  .from = word(arena, one, "from"),
-					  .to = word(arena, one, "to"),
+		    (struct report_lever){.knobs = word_or(arena, one, "factor", "?"),
+					  .from = word_or(arena, one, "from", "?"),
+					  .to = word_or(arena, one, "to", "?"),
 					  .share = interval(one, "share"),
 					  .alone = number(one, "alone"),
 					  .least = number(one, "least"),

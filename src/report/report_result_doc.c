@@ -324,17 +324,16 @@ static void add_left_out(struct doc *doc, const struct report_result *result)
 	for (size_t i = 0; i < whole->run_count; i++) {
 		const struct store_run *run = &whole->runs[i];
 		const char *name = result_configuration_name(result, run->configuration), *why = run->purpose;
-		int at = 0;
+		size_t at = 0, count = (size_t)rows.count;
 
 		if (result_counts(run))
 			continue;
 		if (!text_equal(run->state, "valid"))
 			why = arena_printf(doc->arena, "%s%s%s", run->state, run->why ? ": " : "",
 					   run->why ? run->why : "");
-		while (at < rows.count &&
-		       !(text_equal(rows.cells[at * 3], name) && text_equal(rows.cells[at * 3 + 1], why)))
+		while (at < count && !(text_equal(rows.cells[at * 3], name) && text_equal(rows.cells[at * 3 + 1], why)))
 			at++;
-		if (at == rows.count) {
+		if (at == count) {
 			const char **row = row_new(&rows);
 
 			row[0] = name;

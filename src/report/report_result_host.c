@@ -71,8 +71,10 @@ static void put(struct facts *facts, const char *label, const char *value)
 {
 	if (!value)
 		return;
-	facts->cells[facts->rows * 2] = label;
-	facts->cells[facts->rows++ * 2 + 1] = value;
+	const char **row = &facts->cells[(size_t)facts->rows++ * 2];
+
+	row[0] = label;
+	row[1] = value;
 }
 
 /* "1 package, 2 CCDs, 8 threads": what the topology counts. */
@@ -225,8 +227,10 @@ static void add_all(struct doc *doc, const struct facts *facts)
 	json_object_foreach ((json_t *)facts->json, key, value) {
 		if (!json_is_string(value))
 			continue;
-		cells[rows * 2] = arena_strdup(doc->arena, key);
-		cells[rows++ * 2 + 1] = arena_strdup(doc->arena, json_string_value(value));
+		const char **row = &cells[(size_t)rows++ * 2];
+
+		row[0] = arena_strdup(doc->arena, key);
+		row[1] = arena_strdup(doc->arena, json_string_value(value));
 	}
 	*table = (struct doc_table){"All facts about the host that were noted", heads, cells, 2, rows, 2};
 	doc_add_folded(doc, table);

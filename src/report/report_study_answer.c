@@ -91,7 +91,8 @@ static void add_ratios(struct arena *arena, const struct study_matrix *matrix, c
 		blocks = MIN_OF(blocks, rows[i].runs);
 		baseline = baseline || rows[i].config == (int)matrix->baseline;
 	}
-	if (!baseline || count < 2 || blocks < 2 ||
+	/* Of two blocks an interval tells nothing: t is 12.7. */
+	if (!baseline || count < 2 || blocks < 3 ||
 	    stat_many(block_logs(arena, matrix, outcome, target, rows, count, blocks), (int)count, blocks, STAT_ALPHA,
 		      matrix->study->within, &many, found, NULL) < 0)
 		return;

@@ -15,7 +15,7 @@ from harness import HVTUNE, Test, hvtune
 
 MAKER = Path(HVTUNE).resolve().parents[2] / "tests/unit/report_store"
 HOSTILE = "5"
-SESSIONS = ("pair", "chain", "grid", HOSTILE, "nothing", "workloads", "shares", "efficiency", "confirmed", "zeros", "answered")
+SESSIONS = ("pair", "chain", "grid", HOSTILE, "nothing", "workloads", "shares", "efficiency", "confirmed", "zeros", "answered", "nonsense")
 VOID = {"meta", "br", "hr", "img", "rect", "line", "circle", "path"}
 
 
@@ -203,6 +203,13 @@ class Reports(Test):
         self.assertNotIn("no valid run", text)
         # Two runs have no interval that tells anything.
         self.assertIn("too few runs", self.report(HOSTILE, env={"COLUMNS": "200"}).out)
+
+    def test_nonsense_in_a_store(self):
+        for form in ("text", "html", "markdown", "json", "csv"):
+            done = self.report("nonsense", "--format", form)
+            self.assert_code(done, 0)
+            self.assert_clean(done)
+            self.assertNotRegex(done.out, r"\bnan\b|\binf\b")
 
     def test_what_was_left_out(self):
         text = self.report("pair", env={"COLUMNS": "160"}).out

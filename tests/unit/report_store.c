@@ -404,6 +404,24 @@ static void answered(struct scene *scene)
 	scene->boot = scene->method = scene->answer = NULL;
 }
 
+/* What somebody wrote into a store by hand: of all kinds but the right one. */
+static void nonsense(struct scene *scene)
+{
+	scene->method = "[1, {\"baseline\": 3}]";
+	scene->answer =
+	    "{\"targets\": 5, \"answer\": {\"picks\": [{}, 3, {\"pick\": \"x\", \"why\": \"y\"}], \"idle\": [{}, "
+	    "{\"name\": \"z\", \"watts\": []}], \"configurations\": [{}, null, {\"name\": 4}], \"shares\": "
+	    "{\"time\": {\"by\": \"model\", \"levers\": [{}, null], \"start\": 1, \"end\": 1, \"configuration\": "
+	    "\"x\", \"in_this_order\": [{}, 7]}, \"energy\": 4, \"other\": {\"by\": \"\", \"levers\": {}}}}}";
+	begin(scene, "study", "nonsense", METRICS);
+	configuration(scene, 0, "A", "[]");
+	configuration(scene, 1, "B", "{\"x\": null");
+	for (int i = 0; i < 6; i++)
+		run(scene, i % 2, -1, "measure", NULL, 1 + i, 2 + i, METRICS);
+	end(scene);
+	scene->method = scene->answer = NULL;
+}
+
 /* Values of which some are 0, so that there are no logarithms; and a metric that nothing measured. */
 static void zeros(struct scene *scene)
 {
@@ -454,6 +472,7 @@ int main(int argc, char **argv)
 	confirmed(&scene);
 	answered(&scene);
 	zeros(&scene);
+	nonsense(&scene);
 	(void)store_close(scene.store);
 	return 0;
 }

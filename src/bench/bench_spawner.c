@@ -232,7 +232,7 @@ static bool receive(const struct spawner *self, struct bench_order *ret, int end
 
 static void *larger(void *memory, size_t *room, size_t wanted, size_t each)
 {
-	if (wanted <= *room)
+	if (memory && wanted <= *room)
 		return memory;
 	*room = 2 * wanted;
 	memory = realloc(memory, *room * each);

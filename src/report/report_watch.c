@@ -226,7 +226,7 @@ static void put_vms(struct lines *lines)
 	name = MIN_OF(name, lines->look->width / 3);
 	add(lines, TERM_PLAIN, "");
 	add(lines, TERM_DIM,
-	    arena_printf(arena, "%-*s  vCPUs     use  halts/s  CPUs on which its vCPUs run now", name, "VM"));
+	    arena_printf(arena, "%-*s  vCPUs     use  halts/s  est. W  CPUs on which its vCPUs run now", name, "VM"));
 	for (size_t i = 0; i < view->vm_count; i++) {
 		const struct watch_vm *vm = &view->vms[i];
 		const char *shown = text_visible(arena, vm->name), *end = shown;
@@ -235,9 +235,10 @@ static void put_vms(struct lines *lines)
 		for (; *end && columns < name; columns++)
 			end += text_character(end, &(bool){0});
 		add(lines, TERM_PLAIN,
-		    arena_printf(arena, "%.*s%*s  %5d%8s%9s  %s", (int)(end - shown), shown, name - columns, "",
-				 vm->count, share_text(arena, vm->use),
-				 isfinite(vm->halts) ? arena_printf(arena, "%.0f", vm->halts) : "?", where(lines, vm)));
+		    arena_printf(
+			arena, "%.*s%*s  %5d%8s%9s%8s  %s", (int)(end - shown), shown, name - columns, "", vm->count,
+			share_text(arena, vm->use), isfinite(vm->halts) ? arena_printf(arena, "%.0f", vm->halts) : "?",
+			isfinite(vm->power_w) ? arena_printf(arena, "%.1f", vm->power_w) : "?", where(lines, vm)));
 	}
 }
 

@@ -89,6 +89,7 @@ void report_watch_csv(FILE *out, const struct watch_view *view, bool cpus)
 
 		put(&log, "vm", vm->name, "use", vm->use, "CPUs");
 		put(&log, "vm", vm->name, "halts", vm->halts, "1/s");
+		put(&log, "vm", vm->name, "power estimate", vm->power_w, "W");
 		for (int k = 0; k < vm->count; k++) {
 			const char *name = arena_printf(arena, "%s/%d", vm->name, vm->vcpus[k].id);
 
@@ -176,6 +177,11 @@ static void put_vms(FILE *out, struct arena *arena, const struct watch_view *vie
 	for (size_t i = 0; i < view->vm_count; i++)
 		gauge(out, "vm_halts_per_second", arena_printf(arena, "vm=\"%s\"", label(arena, view->vms[i].name)),
 		      view->vms[i].halts);
+	family(out, "vm_power_estimate_watts",
+	       "Watts of the packages by the VM's share of the time that their CPUs were busy; an estimate.");
+	for (size_t i = 0; i < view->vm_count; i++)
+		gauge(out, "vm_power_estimate_watts", arena_printf(arena, "vm=\"%s\"", label(arena, view->vms[i].name)),
+		      view->vms[i].power_w);
 	family(out, "vcpu_cpu", "Number of the CPU on which the vCPU ran last.");
 	for (size_t i = 0; i < view->vm_count; i++)
 		for (int k = 0; k < view->vms[i].count; k++)

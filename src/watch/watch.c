@@ -10,6 +10,7 @@
 #include "meter_sampler.h"
 #include "sys_again.h"
 #include "text.h"
+#include "watch_share.h"
 #include "watch_vm.h"
 
 /* VMs are looked for so often: it opens the host anew, since a door remembers what it saw. */
@@ -27,6 +28,7 @@ struct watch {
 	char *what, *connect; /* NULL: not given */
 	struct host *host;
 	struct meter_set *set;
+	int *os_packages;		/* physical_package_id of each package */
 	struct meter_counter *counters; /* of the readings that are energy */
 	int64_t *counted_ns;
 	struct meter_cpus *cpus;
@@ -362,6 +364,9 @@ int watch_open(const char *what, const char *connect, struct watch **ret, struct
 	open_frequencies(watch);
 	find_cpus(watch);
 	find_readings(watch);
+	watch->os_packages = ARENA_ARRAY(arena, (size_t)watch->host->topology.package_count + 1, int);
+	for (int i = 0; i < watch->host->topology.package_count; i++)
+		watch->os_packages[i] = watch->host->topology.packages[i].os_package;
 	watch->loads = ARENA_ARRAY(arena, watch->view.cpu_count + 1, struct load);
 	watch->stat_text = arena_alloc(arena, STAT_ROOM);
 	(void)sys_again_open(watch->host->sys, "/proc/stat", &watch->stat);
@@ -409,6 +414,7 @@ const struct watch_view *watch_read(struct watch *watch)
 	sum_groups(&watch->view);
 	read_power(watch);
 	read_vms(watch, elapsed_s);
+	watch_share_power(&watch->view, watch->os_packages, watch->host->topology.package_count);
 	(void)clock_gettime(CLOCK_REALTIME, &now);
 	watch->view.at_us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 	watch->view.elapsed_s = elapsed_s;

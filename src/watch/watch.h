@@ -40,8 +40,9 @@ struct watch_vm {
 	int pid;
 	struct watch_vcpu *vcpus; /* count */
 	int count;
-	double use;   /* of all its vCPUs: 1 is one CPU */
-	double halts; /* per second, of KVM's statistics; NAN where debugfs cannot be read */
+	double use;	/* of all its vCPUs: 1 is one CPU */
+	double power_w; /* its share of the packages' watts, an estimate (watch_share.h); NAN: not known */
+	double halts;	/* per second, of KVM's statistics; NAN where debugfs cannot be read */
 };
 
 struct watch_reading {

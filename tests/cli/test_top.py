@@ -68,6 +68,7 @@ class Machine:
             # vCPU 3 wanders: from CPU 3 to CPU 32 + step.
             self.write(f"proc/{PID}/task/{PID + 1 + i}/stat",
                        STAT.format(tid=PID + 1 + i, name=i, user=100 + step * 20, system=7, cpu=i if i < 3 else 3 + step))
+        next(self.root.glob("sys/**/intel-rapl:0/energy_uj")).write_text(f"{(1 + step) * 100000000}\n")
         self.write(f"sys/kernel/debug/kvm/{PID}-11/halt_exits", f"{1000 + step * 500}\n")
 
 
@@ -129,6 +130,10 @@ class Readings(Test):
         self.assertEqual(found["vcpu", "web1/0", "cpu"], 0)
         self.assertEqual(found["vcpu", "web1/3", "cpu"], 4)
         self.assertEqual([value for key, value in found.items() if key[2] == "temperature"], [45])
+        # The package's watts by the VM's part of the busy time: of 0.75 CPUs, and 63 times 0.1.
+        watts = found["source", "powercap.package-0", "power"]
+        self.assertAlmostEqual(watts, 100, delta=40)
+        self.assertAlmostEqual(found["vm", "web1", "power estimate"], watts * found["vm", "web1", "use"] / 7.05, delta=0.1)
 
     def test_nothing_moves(self):
         """What cannot be told is left out of a log: it is no zero."""

@@ -129,7 +129,11 @@ static void find_workloads(struct report_result *result)
 
 bool result_is_idle(const struct report_result *result, size_t configuration)
 {
-	return result->study && !result->whole->configurations[configuration].command;
+	int first = result->first_run[configuration];
+
+	/* Its runs tell; without any, that nothing is run in it. */
+	return result->study && (first >= 0 ? text_equal(result->whole->runs[first].purpose, "idle")
+					    : !result->whole->configurations[configuration].command);
 }
 
 size_t result_configurations_of(const struct report_result *result, int workload)
@@ -220,10 +224,10 @@ int report_result_make(struct arena *arena, const struct store_whole *whole, con
 	*result =
 	    (struct report_result){.arena = arena, .whole = whole, .samples = samples, .sample_count = sample_count};
 	result->study = text_equal(whole->session.kind, "study");
+	result_index_runs(result);
 	find_workloads(result);
 	find_baselines(result);
 	result_boots(result);
-	result_index_runs(result);
 	result->alpha = result_method_number(whole, "alpha", STAT_ALPHA);
 	result->margin = result_method_number(whole, "margin", STAT_MARGIN);
 	result->metrics = ARENA_ARRAY(arena, whole->metric_count + 1, struct report_metric);

@@ -251,6 +251,15 @@ const char *result_picked(const struct report_result *result, const char *name)
 	return text;
 }
 
+const struct report_idle *result_idle_of(const struct report_result *result, size_t configuration)
+{
+	for (int i = 0; i < result->answer.idle_count; i++)
+		if (text_equal(result->answer.idles[i].name, result_setting_label(result, configuration)) &&
+		    isfinite(result->answer.idles[i].watts.estimate))
+			return &result->answer.idles[i];
+	return NULL;
+}
+
 /* ---- how it is shown ---- */
 
 bool result_chart_answer(struct report_result *result)

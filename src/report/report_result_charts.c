@@ -176,16 +176,18 @@ static void add_intervals(struct report_result *result, const struct report_metr
 		gather_groups(result, order, count, knobs);
 	for (size_t i = 0; i < count; i++) {
 		const struct report_estimate *found = &metric->estimates[order[i]];
-		bool bounded = isfinite(found->half);
+		const struct report_idle *window = idle ? result_idle_of(result, order[i]) : NULL;
+		struct stat_interval value = window ? window->watts : found->value;
+		bool bounded = window ? stat_bounded(value) : isfinite(found->half);
 		const char *group = group_of(result, order[i], knobs);
 
 		rows[i] = (struct chart_interval){
 		    .label = knobs ? arena_printf(result->arena, "%s=%s", knobs[1], level(result, order[i], knobs[1]))
 				   : result_setting_label(result, order[i]),
 		    .group = i == 0 || !text_equal(group, group_of(result, order[i - 1], knobs)) ? group : NULL,
-		    .value = found->value.estimate,
-		    .low = bounded ? found->value.low : NAN,
-		    .high = bounded ? found->value.high : NAN,
+		    .value = value.estimate,
+		    .low = bounded ? value.low : NAN,
+		    .high = bounded ? value.high : NAN,
 		    .note = note_of(result, metric, order[i]),
 		    .mark = result->study ? CHART_PLAIN : mark_of(metric, order[i])};
 	}
@@ -341,7 +343,8 @@ static void add_main(struct report_result *result, const struct report_metric *m
 			add_intervals(result, &result->metrics[i], false);
 	}
 	for (size_t i = 0; i < whole->metric_count; i++)
-		if (is_power(&whole->metrics[i]) && result_has_runs(result, result->workload_count, i)) {
+		/* Joules of a part of a window say nothing. */
+		if (text_equal(whole->metrics[i].unit, "W") && result_has_runs(result, result->workload_count, i)) {
 			add_intervals(result, &result->metrics[i], true);
 			result_chart_heat(result, &result->metrics[i], knobs, result->workload_count);
 		}

@@ -82,6 +82,12 @@ bool result_chart_answer(struct report_result *result);
 void result_doc_picks(struct doc *doc, const struct report_result *result);
 void result_doc_idle(struct doc *doc, const struct report_result *result);
 
+/*
+ * What the study said of idle windows of that configuration, NULL: nothing. Parts of one window are no runs: its
+ * intervals are what counts.
+ */
+const struct report_idle *result_idle_of(const struct report_result *result, size_t configuration);
+
 /* What the configuration is picked for: "fastest, knee"; NULL: nothing. */
 const char *result_picked(const struct report_result *result, const char *name);
 

@@ -384,8 +384,10 @@ static void answered(struct scene *scene)
 	begin(scene, "study", "answered", 1);
 	must(scene, store_metric_add(scene->store, scene->session, &power, &scene->err));
 	for (int64_t i = 0; i < 4; i++) {
-		const struct store_configuration of_idle = {
-		    .id = 4 + i, .name = arena_printf(arena, "idle: %s", names[i]), .settings = settings[i]};
+		const struct store_configuration of_idle = {.id = 4 + i,
+							    .name = arena_printf(arena, "idle: %s", names[i]),
+							    .command = "[\"sleep\", \"0.500\"]",
+							    .settings = settings[i]};
 
 		configuration(scene, i, names[i], settings[i]);
 		must(scene, store_configuration_add(scene->store, scene->session, &of_idle, &scene->err));

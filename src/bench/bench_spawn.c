@@ -236,7 +236,7 @@ static int make_pipes(int reads[2], int writes[2])
 
 static void add_text(struct iovec *parts, size_t *count, uint64_t *size, const char *text)
 {
-	parts[*count] = (struct iovec){.iov_base = (void *)(uintptr_t)text, .iov_len = strlen(text) + 1};
+	parts[*count] = (struct iovec){.iov_base = (void *)text, .iov_len = strlen(text) + 1};
 	*size += parts[(*count)++].iov_len;
 }
 

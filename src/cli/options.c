@@ -88,7 +88,7 @@ const struct cli_option cli_options[] = {
     {OPTION_REPORT_FORMAT, "format", 0, "FORM",
      "text (the usual), html, markdown, json, csv (every run), or svg (the charts, each a file of --output)"},
     {OPTION_STORE, "store", 0, "WHERE",
-     "take results from this file or postgresql:// address instead of the usual place"},
+     "where results are kept and taken from: a file or a postgresql:// address, instead of the usual place"},
     {OPTION_ON, "on", 0, "WHERE",
      "run commands and hooks on another machine (ssh:HOST, no password is asked for) or in a VM of libvirt (vm:NAME, "
      "through its guest agent); its clock measures"},

@@ -285,6 +285,8 @@ class Nut(Devices):
 
 @unittest.skipIf(devices.Bmc.missing(), devices.Bmc.missing())
 class Ipmi(Devices):
+    """Sensors of the simulator. It knows no DCMI, whose reading is therefore not proved end to end here."""
+
     def text(self, bmc, more="", password=devices.Bmc.PASSWORD):
         return f"[b]\nkind = ipmi\naddress = {bmc.address}\nuser = {bmc.USER}\npassword = {password}\n{more}"
 

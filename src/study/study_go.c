@@ -166,10 +166,14 @@ static int finish(struct study_boot *boot, enum study_move *ret, struct err *err
 {
 	bool boots = study_needs_boots(boot->study);
 	int r = boots ? study_boot_leave(boot, err) : 0;
+	struct err fault = {0};
 
-	/* Those that no boot of the host starts by itself. */
-	if (r == 0)
-		r = study_vm_wake(boot->machine, boot->study, boot->state->vms, false, err);
+	/* Those that no boot of the host starts by itself. One that does not start is told, and keeps nothing from its
+	 * end. */
+	if (r == 0 && study_vm_wake(boot->machine, boot->study, boot->state->vms, false, &fault) < 0)
+		study_notify(boot, "failed",
+			     arena_printf(boot->arena, "a VM that ran before the study is off: %s: %s", fault.where,
+					  fault.what));
 	if (r == STUDY_REBOOT) {
 		*ret = STUDY_BOOTS;
 		return 0;

@@ -217,7 +217,9 @@ static void add_estimates(struct doc *doc, const struct report_result *result)
 
 	for (size_t m = 0; m < whole->metric_count; m++)
 		for (size_t i = 0; i < whole->configuration_count && measured(result, m); i++) {
-			if (!result_has_runs(result, result->workloads[i], m))
+			/* Of idle windows, whose parts are no runs, there is a table of its own. */
+			if (!result_has_runs(result, result->workloads[i], m) ||
+			    (result_is_idle(result, i) && result->answer.idle_count))
 				continue;
 			const struct report_metric *metric = &result->metrics[m];
 			const struct report_estimate *found = &metric->estimates[i];

@@ -22,19 +22,22 @@ enum {
 #define NEXT_STEP 1.6
 #define WIDEN 3. /* v2 and v3 in decisions, and once more when the check fails */
 
-static int lowest(const struct stat_model *model, int count)
+/* -1: all are out. */
+static int lowest(const struct stat_model *model, const struct stat_space *space)
 {
-	int best = 0;
+	int best = -1;
 
-	for (int c = 1; c < count; c++)
-		if (stat_model_mean(model, c) < stat_model_mean(model, best))
+	for (int c = 0; c < space->count; c++)
+		if (!stat_space_is_out(space, c) &&
+		    (best < 0 || stat_model_mean(model, c) < stat_model_mean(model, best)))
 			best = c;
 	return best;
 }
 
 /* The incumbent first, then those most likely to be below it. Returns how many. */
-static int rivals(const struct stat_model *model, int count, int incumbent, int most, int *ret)
+static int rivals(const struct stat_model *model, const struct stat_space *space, int incumbent, int most, int *ret)
 {
+	int count = space->count;
 	CLEANUP(base_free) double *z = stat_zeroed(count, sizeof(double));
 	CLEANUP(base_free) size_t *order = stat_zeroed(count, sizeof(size_t));
 	int n = 0;
@@ -45,7 +48,7 @@ static int rivals(const struct stat_model *model, int count, int incumbent, int 
 	gsl_sort_index(order, z, 1, (size_t)count);
 	ret[n++] = incumbent;
 	for (int i = 0; i < count && n < most; i++)
-		if ((int)order[i] != incumbent)
+		if ((int)order[i] != incumbent && !stat_space_is_out(space, (int)order[i]))
 			ret[n++] = (int)order[i];
 	return n;
 }
@@ -107,7 +110,7 @@ static void choose(const struct stat_model *model, const struct stat_space *spac
 		int runs;
 		double value = value_of(model, costs, i, choice->incumbent, challenger, configuration, boot, &runs);
 
-		if (value > best) {
+		if (value > best && !stat_space_is_out(space, i)) {
 			best = value;
 			choice->configuration = i;
 			choice->runs = runs;
@@ -150,14 +153,17 @@ int stat_select(struct stat_model *model, const struct stat_space *space, const 
 	r = posterior(model, &choice.check, err);
 	if (r < 0)
 		return r;
-	choice.incumbent = lowest(model, space->count);
-	count = rivals(model, space->count, choice.incumbent, RIVALS, who);
+	choice.incumbent = lowest(model, space);
+	if (choice.incumbent < 0)
+		return err_set(err, EINVAL, NULL, "none of the %d configurations can be measured", space->count);
+	count = rivals(model, space, choice.incumbent, RIVALS, who);
 	choice.bad = judge(model, rule, who, count, rule->seed + (uint64_t)n, &challenger);
 	again = (!choice.check.fits || choice.check.stands_out) &&
 		stat_model_runs_of(model, choice.check.configuration) < KNOWN_RUNS;
 	if (!choice.check.fits && !again) {
 		choice.what = STAT_SELECT_FALLBACK;
-	} else if (!again && choice.bad <= 1 - rule->target && stat_model_runs_of(model, choice.incumbent) >= 2) {
+	} else if (!again && choice.bad <= 1 - rule->target &&
+		   stat_model_runs_of(model, choice.incumbent) >= rule->least) {
 		choice.what = STAT_SELECT_DONE;
 	} else if (n >= rule->most) {
 		choice.what = STAT_SELECT_SPENT;
@@ -187,17 +193,20 @@ static double good_beside(const struct stat_model *model, int c, int incumbent, 
 int stat_rank(const struct stat_model *model, const struct stat_space *space, const struct stat_select_rule *rule,
 	      struct stat_ranking *ret_ranking, struct stat_standing *ret_standings, struct err *err)
 {
-	int incumbent = lowest(model, space->count), who[RANK_RIVALS], n;
+	int incumbent = -1, who[RANK_RIVALS], n;
 	CLEANUP(base_free) double *draws = stat_zeroed(RANK_RIVALS * RANK_DRAWS, sizeof(double));
 	CLEANUP(base_free) double *regrets = stat_zeroed(RANK_DRAWS, sizeof(double));
 
 	if (!stat_model_solved(model))
 		return err_set(err, EINVAL, NULL, "the model has not looked at any run");
-	n = rivals(model, space->count, incumbent, RANK_RIVALS, who);
+	incumbent = lowest(model, space);
+	if (incumbent < 0)
+		return err_set(err, EINVAL, NULL, "none of the %d configurations can be measured", space->count);
+	n = rivals(model, space, incumbent, RANK_RIVALS, who);
 	for (int c = 0; c < space->count; c++)
-		ret_standings[c] =
-		    (struct stat_standing){stat_model_mean(model, c), sqrt(stat_model_variance(model, c)), 0,
-					   good_beside(model, c, incumbent, log1p(rule->margin))};
+		ret_standings[c] = (struct stat_standing){
+		    stat_model_mean(model, c), sqrt(stat_model_variance(model, c)), 0,
+		    stat_space_is_out(space, c) ? 0 : good_beside(model, c, incumbent, log1p(rule->margin))};
 	for (int i = 0; i < n; i++)
 		ret_standings[who[i]].good = 0;
 	stat_model_draw(model, who, n, RANK_DRAWS, rule->seed, draws);

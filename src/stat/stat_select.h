@@ -13,10 +13,11 @@ struct stat_select_rule {
 	double margin; /* .01: within 1 % of the best is good enough */
 	double target; /* .98: stop when the incumbent is, with this probability; .99 each for several objectives */
 	int most;      /* runs (300) */
+	int least;     /* runs of the incumbent itself, before it is good enough (4): see stat_select() */
 	uint64_t seed;
 };
 
-#define STAT_SELECT_RULE ((struct stat_select_rule){.01, .98, 300, 1})
+#define STAT_SELECT_RULE ((struct stat_select_rule){.01, .98, 300, 4, 1})
 
 enum stat_select_what {
 	STAT_SELECT_RUN,      /* run `configuration` `runs` times */
@@ -38,8 +39,9 @@ struct stat_choice {
  * between calls (three sweeps at first, one every four runs); a new one is as good, and slower. Where the runs do not
  * fit the model, or a cell stands out, its interactions are widened once more; if that is not enough, the configuration
  * that stands out most runs again until it has four runs; then the model is given up if it still does not fit. (Without
- * these runs 6-20 % of hosts that do follow the model leave it: docs/statistics.md.) `configuration` (-1 not known) and
- * `boot` are how the host is now. Values are minimised: give -ln of a rate.
+ * these runs 6-20 % of hosts that do follow the model leave it: docs/statistics.md.) The incumbent is good enough when
+ * it was run rule->least times itself: what is inferred from its neighbours is wrong where the model is.
+ * `configuration` (-1 not known) and `boot` are how the host is now. Values are minimised: give -ln of a rate.
  */
 int stat_select(struct stat_model *model, const struct stat_space *space, const struct stat_costs *costs,
 		const struct stat_select_rule *rule, const struct stat_run *runs, int n, int configuration, int boot,

@@ -22,7 +22,13 @@ struct stat_space {
 	int factors, count;
 	const int *levels;		 /* [configuration][factor], from 0 */
 	const enum stat_change *changes; /* of each factor: what a change of it needs at most */
+	const bool *out;		 /* configurations that cannot be measured and are no answer; NULL: none */
 };
+
+static inline bool stat_space_is_out(const struct stat_space *space, int c)
+{
+	return space->out && space->out[c];
+}
 
 /* 1 .. STAT_FACTORS factors, 1 .. STAT_CONFIGURATIONS configurations, no level below 0: 0 or -EINVAL. */
 int stat_space_check(const struct stat_space *space, struct err *err);

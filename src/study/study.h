@@ -154,7 +154,7 @@ struct study {
 	bool baseline_given;	     /* by the file; else it is what the machine has now, where a level says so */
 	enum study_design design;
 	double budget_s;     /* 0: none */
-	double confidence;   /* of the answer: 0.98 */
+	double confidence;   /* of the answer: 0.95 */
 	double within;	     /* "as good as the best" within that share: 0.01 */
 	unsigned runs_least; /* per configuration in designs that are no race */
 	unsigned runs_most;

@@ -40,6 +40,13 @@ struct study_engine {
 double study_limit(const struct study *study, enum study_goal goal);
 bool study_is_sought(const struct study *study, enum study_goal goal);
 
+/*
+ * The probability that the model has to give for the confidence that the study asks for: where it says 98 %, simulated
+ * hosts have it right in 95 % of cases, and in little less where they are not as the model thinks (docs/statistics.md,
+ * study_race, study_wrong).
+ */
+double study_model_target(const struct study *study);
+
 /* Has a factor levels that take a boot of the host? Then boots may differ, and a boot is the unit of a claim. */
 bool study_has_boots(const struct study *study);
 

@@ -419,7 +419,7 @@ int study_read(struct arena *arena, const char *file, const char *text, size_t l
 		return -EINVAL;
 	}
 	*study = (struct study){.file = file,
-				.confidence = .98,
+				.confidence = .95,
 				.within = .01,
 				.runs_least = 5,
 				.runs_most = 16,

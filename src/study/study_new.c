@@ -252,7 +252,7 @@ const char *study_new(struct knob_machine *machine, const struct study_new_facts
 	    "configurations.\nfactors:\n%s"
 	    "  # What takes a boot of the host for each change:\n%s%s%s\n"
 	    "%s%s\n%s"
-	    "budget: 2 h\nwithin: 1 %%        # as good as the best\nconfidence: 98 %%\n%s"
+	    "budget: 2 h\nwithin: 1 %%        # as good as the best\nconfidence: 95 %%\n%s"
 	    "leave: restore      # everything is put back\n",
 	    workloads, vms, factors, dear_text(machine),
 	    *vm_factors ? "  # What takes a restart of the VM, or a boot of the guest:\n" : "", vm_factors,

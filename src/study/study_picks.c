@@ -79,7 +79,7 @@ static void look_out(struct study_judging *judging, const struct study_known *kn
 	stat_outlook(known->draws, STUDY_DRAWS, (int)judging->places.count, known->means, among, place,
 		     judging->study->within, &ret->outlook);
 	ret->config = judging->places.configs[place];
-	ret->sure = ret->outlook.bad <= 1 - judging->study->confidence;
+	ret->sure = ret->outlook.bad <= 1 - study_model_target(judging->study);
 }
 
 static void choose(struct study_judging *judging, const struct study_known *known, const bool *among,
@@ -186,7 +186,7 @@ static void pick_quiet(struct study_judging *judging)
 	stat_cell_draw(judging->idle_cells, (int)n, STUDY_DRAWS, judging->study->seed + 5, draws);
 	stat_outlook(draws, STUDY_DRAWS, (int)n, means, among, best, judging->study->within, &pick->outlook);
 	pick->config = verdict->idles[best].config;
-	pick->sure = pick->outlook.bad <= 1 - judging->study->confidence;
+	pick->sure = pick->outlook.bad <= 1 - study_model_target(judging->study);
 }
 
 void study_pick(struct study_judging *judging)

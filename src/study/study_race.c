@@ -13,6 +13,13 @@
 #define SEVERAL_TARGETS .99
 /* Preparation and settling of one run, minutes. */
 #define PREPARATION .25
+/* Of the error that a study allows, the share that the model may use up. */
+#define MODEL_SHARE .4
+
+double study_model_target(const struct study *study)
+{
+	return 1 - MODEL_SHARE * (1 - study->confidence);
+}
 
 static struct stat_switch change(const void *context, int from, int to)
 {
@@ -57,8 +64,11 @@ void study_race_prepare(struct study_engine *engine)
 		changes[f] = study->factors[f].cost >= STUDY_HOST_BOOT ? STAT_CHANGE_HOST
 			     : study->factors[f].cost == STUDY_LIVE    ? STAT_CHANGE_LIVE
 								       : STAT_CHANGE_GUEST;
-	engine->space = (struct stat_space){
-	    .factors = (int)study->factor_count, .count = (int)matrix->count, .levels = levels, .changes = changes};
+	engine->space = (struct stat_space){.factors = (int)study->factor_count,
+					    .count = (int)matrix->count,
+					    .levels = levels,
+					    .changes = changes,
+					    .out = engine->out};
 	engine->costs = (struct stat_costs){.context = engine, .change = change, .run = run};
 	engine->first_count = stat_design(&engine->space, study->seed, STAT_DESIGN, engine->first);
 	stat_order_nested(&engine->costs, (int)matrix->baseline, study->seed, engine->first, engine->first_count);
@@ -72,7 +82,9 @@ static struct stat_select_rule rule_of(const struct study_engine *engine)
 	struct stat_select_rule rule = STAT_SELECT_RULE;
 
 	rule.margin = study->within;
-	rule.target = engine->target_count > 1 ? MAX_OF(study->confidence, SEVERAL_TARGETS) : study->confidence;
+	rule.target = study_model_target(study);
+	if (engine->target_count > 1)
+		rule.target = MAX_OF(rule.target, SEVERAL_TARGETS);
 	rule.seed = study->seed;
 	return rule;
 }
@@ -89,17 +101,26 @@ static struct stat_run *runs_of(struct study_engine *engine, size_t target, cons
 
 /*
  * Halving from the runs alone: round after round, each judged by the first runs that it asks for, so that later runs do
- * not change an earlier cut. The configuration that lacks a run, or -1 when one is left, which is *ret_best.
+ * not change an earlier cut. Of the configurations that lack runs in the round the one that is the least away from
+ * `from`, and how many runs it lacks; -1 when one is left, which is *ret_best, or none can be measured.
  */
-static int halve(struct study_engine *engine, size_t target, const struct study_seen *seen, size_t count, int *ret_best)
+static int halve(struct study_engine *engine, size_t target, const struct study_seen *seen, size_t count, int from,
+		 int *ret_best, int *ret_lacks)
 {
 	size_t configs = engine->matrix->count;
 	CLEANUP(base_free) int *array = stat_zeroed((int)configs, sizeof(int));
 	CLEANUP(base_free) double *means = stat_zeroed((int)configs, sizeof(double));
 	struct stat_halving halving = stat_halving_begin(array, (int)configs);
-	int need = 0;
+	int need = 0, left = 0;
 
+	for (int c = 0; c < halving.count; c++)
+		if (!engine->out[c])
+			array[left++] = c;
+	halving.count = left;
 	while (halving.count > 1) {
+		int nearest = -1;
+		double least = INFINITY;
+
 		need += halving.runs;
 		for (int i = 0; i < halving.count; i++) {
 			int config = halving.configurations[i], have = 0;
@@ -110,20 +131,27 @@ static int halve(struct study_engine *engine, size_t target, const struct study_
 					means[config] += study_log(&engine->targets[target], &seen[s]);
 					have++;
 				}
-			if (have < need)
-				return config;
-			means[config] /= have;
+			means[config] /= MAX_OF(have, 1);
+			double minutes = change(engine, from, config).minutes;
+
+			if (have < need && minutes < least) {
+				nearest = config;
+				least = minutes;
+				*ret_lacks = need - have;
+			}
 		}
+		if (nearest >= 0)
+			return nearest;
 		stat_halving_cut(&halving, means);
 	}
-	*ret_best = halving.configurations[0];
+	*ret_best = halving.count ? halving.configurations[0] : -1;
 	return -1;
 }
 
 static int next_halving(struct study_engine *engine, size_t target, const struct study_seen *seen, size_t count,
-			struct study_step *ret)
+			int from, struct study_step *ret)
 {
-	int best = -1, config = halve(engine, target, seen, count, &best);
+	int best = -1, lacks = 0, config = halve(engine, target, seen, count, from, &best, &lacks);
 
 	if (target == 0)
 		ret->incumbent = best;
@@ -131,7 +159,7 @@ static int next_halving(struct study_engine *engine, size_t target, const struct
 		return 0;
 	ret->what = STUDY_RUN;
 	ret->config = config;
-	ret->runs = 1;
+	ret->runs = lacks;
 	ret->words = "halving";
 	return 0;
 }
@@ -145,14 +173,14 @@ static int next_of_target(struct study_engine *engine, size_t target, const stru
 	int r;
 
 	if (engine->fallback[target])
-		return next_halving(engine, target, seen, count, ret);
+		return next_halving(engine, target, seen, count, config, ret);
 	r = stat_select(engine->models[target], &engine->space, &engine->costs, &rule,
 			runs_of(engine, target, seen, count), (int)count, config, boot, &choice, err);
 	if (r < 0)
 		return r;
 	if (choice.what == STAT_SELECT_FALLBACK) {
 		engine->fallback[target] = true;
-		return next_halving(engine, target, seen, count, ret);
+		return next_halving(engine, target, seen, count, config, ret);
 	}
 	if (target == 0)
 		ret->incumbent = choice.incumbent;
@@ -175,7 +203,7 @@ int study_next_race(struct study_engine *engine, const struct study_seen *seen, 
 {
 	/* First each of the design once. */
 	for (int i = 0; i < engine->first_count; i++) {
-		bool met = false;
+		bool met = engine->out[engine->first[i]];
 
 		for (size_t s = 0; s < count && !met; s++)
 			met = seen[s].config == engine->first[i];
@@ -216,7 +244,10 @@ int study_answer_race(struct study_engine *engine, size_t target, const struct s
 
 	ret->fallback = engine->fallback[target];
 	if (ret->fallback) {
-		ret->sure = halve(engine, target, seen, count, &ret->incumbent) < 0;
+		int lacks;
+
+		/* How sure it is, is not known: it is never said to be. */
+		(void)halve(engine, target, seen, count, -1, &ret->incumbent, &lacks);
 		return 0;
 	}
 	r = stat_select(engine->models[target], &engine->space, &engine->costs, &rule,

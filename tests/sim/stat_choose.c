@@ -38,7 +38,7 @@ static void factorial(struct truth *host, const int *sizes, int factors)
 
 	for (int f = 0; f < factors; f++)
 		count *= sizes[f];
-	host->space = (struct stat_space){factors, count, host->levels, host->changes};
+	host->space = (struct stat_space){factors, count, host->levels, host->changes, NULL};
 	for (int c = 0; c < count; c++)
 		for (int f = factors - 1, rest = c; f >= 0; rest /= sizes[f--])
 			host->levels[c * factors + f] = rest % sizes[f];

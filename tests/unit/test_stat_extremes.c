@@ -180,7 +180,7 @@ static void test_choosing(void **state)
 {
 	static const int levels[] = {0, 1, 2, 3};
 	static const enum stat_change changes[] = {STAT_CHANGE_HOST};
-	const struct stat_space space = {1, 4, levels, changes};
+	const struct stat_space space = {1, 4, levels, changes, NULL};
 	const struct stat_costs costs = {NULL, change, minutes};
 	const struct stat_select_rule rule = STAT_SELECT_RULE;
 	unsigned noise = 4;

@@ -19,7 +19,7 @@ static struct stat_space space_of(int *levels)
 		levels[c * FACTORS + 1] = c / 2 % 2;
 		levels[c * FACTORS + 2] = c % 2;
 	}
-	return (struct stat_space){FACTORS, COUNT, levels, changes};
+	return (struct stat_space){FACTORS, COUNT, levels, changes, NULL};
 }
 
 static int at(int a, int b, int c)
@@ -194,7 +194,7 @@ static void test_design(void **state)
 	int wide_levels[256 * 8];
 	enum stat_change wide_changes[8] = {STAT_CHANGE_HOST,  STAT_CHANGE_HOST, STAT_CHANGE_HOST, STAT_CHANGE_GUEST,
 					    STAT_CHANGE_GUEST, STAT_CHANGE_LIVE, STAT_CHANGE_LIVE, STAT_CHANGE_LIVE};
-	struct stat_space wide = {8, 256, wide_levels, wide_changes};
+	struct stat_space wide = {8, 256, wide_levels, wide_changes, NULL};
 
 	(void)state;
 	assert_int_equal(stat_design(&space, 1, STAT_DESIGN, chosen), COUNT); /* all there are */
@@ -305,7 +305,7 @@ static void test_rank_many(void **state)
 {
 	enum { MANY = 1000 };
 	static int levels[MANY * FACTORS];
-	const struct stat_space space = {FACTORS, MANY, levels, changes};
+	const struct stat_space space = {FACTORS, MANY, levels, changes, NULL};
 	CLEANUP(stat_model_free) struct stat_model *model = stat_model_new(&space);
 	CLEANUP(base_free) struct stat_standing *standings = stat_zeroed(MANY, sizeof(*standings));
 	const struct stat_select_rule rule = STAT_SELECT_RULE;
@@ -338,7 +338,7 @@ static void test_rank_many(void **state)
 static void test_bad_input(void **state)
 {
 	int levels[COUNT * FACTORS];
-	struct stat_space space = space_of(levels), wrong = {33, 1, levels, changes};
+	struct stat_space space = space_of(levels), wrong = {33, 1, levels, changes, NULL};
 	CLEANUP(stat_model_free) struct stat_model *model = stat_model_new(&space);
 	struct stat_run run = {COUNT, 0, 4};
 	struct err err = {0};

@@ -2,7 +2,7 @@
 BUILD := build
 HVTUNE := $(BUILD)/src/cli/hvtune
 PREFIX ?= /usr/local
-SIMULATIONS := $(addprefix tests/sim/,place_tables place_churn stat_one stat_two stat_rest stat_choose study_race)
+SIMULATIONS := $(addprefix tests/sim/,place_tables place_churn stat_one stat_two stat_rest stat_choose study_race study_wrong study_published)
 
 .PHONY: all run test bench sim install clean setup format capture-test lab lab-shell
 

@@ -319,7 +319,7 @@ const struct cli_command cli_commands[] = {
      "Waits until the machine has settled, then measures power for a while in ten parts: the mean with its interval "
      "and the lowest "
      "part, for each boundary that has a meter, with temperature and how busy the CPUs were meanwhile.",
-     idle_options, cmd_idle, "0 measured, 1 the meters gave no figure, 2 usage, 3 could not, or no meter of power"},
+     idle_options, cmd_idle, "0 measured, 1 no figure, 2 usage, 3 could not, or no meter"},
     {"results", "[ACTION [SESSION...]]", "list, show and move what was measured",
      "Lists the sessions that are kept; show prints one, compare two beside each other with what else differs, delete "
      "forgets, merge copies other stores into this one, export and import carry sessions as JSON lines, and export as "

@@ -266,13 +266,16 @@ static int write_and_verify(struct applying *applying, struct err *err)
 	return knob_journal_end(applying->machine, applying->change, KNOB_CHANGE_DONE, NULL, err);
 }
 
-/* An open or half undone change says that the machine is in between: nothing is put on top of that. */
-static int check_whole(const struct knob_journal *journal, struct err *err)
+/*
+ * An open or half undone change says that the machine is in between: nothing is put on top of that. One that a boot has
+ * cleared is nowhere any more, and no undo knows it.
+ */
+static int check_whole(struct knob_machine *machine, const struct knob_journal *journal, struct err *err)
 {
 	for (size_t i = journal->count; i-- > 0;) {
 		const struct knob_change *change = &journal->changes[i];
 
-		if (change->state == KNOB_CHANGE_UNDONE || (change->state == KNOB_CHANGE_DONE && !change->undo_begun))
+		if (!knob_counts(machine, change) || (change->state == KNOB_CHANGE_DONE && !change->undo_begun))
 			continue;
 		(void)err_set(err, EBUSY, KNOB_JOURNAL, "change %u (%s) was cut short", change->id, change->what);
 		return err_hint(err, "put it back first: hvtune undo %u", change->id);
@@ -294,7 +297,7 @@ int knob_apply(struct knob_machine *machine, const struct knob_plan *plan, const
 	r = knob_begin_work(machine, &journal, err);
 	ret->damage = journal.damage;
 	if (r == 0)
-		r = check_whole(&journal, err);
+		r = check_whole(machine, &journal, err);
 	if (r == 0)
 		r = check_unmoved(machine, plan, err);
 	if (r == 0 && is_stopped(&applying))

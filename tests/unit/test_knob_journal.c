@@ -295,6 +295,11 @@ static void of_two_boots(void **state)
 	assert_int_equal(crash_undo(&kernel, &err), 0);
 	assert_holds(&kernel, "/sys/kernel/mm/ksm/run", "1");
 	assert_int_equal(crash_undo(&kernel, &err), -ENOENT);
+	/* What the boot has cleared was cut short, and nothing waits for it to be put back. */
+	assert_int_equal(apply(&kernel, "swappiness=7", NULL, &err), 0);
+	assert_holds(&kernel, SWAPPINESS, "7");
+	assert_int_equal(crash_undo(&kernel, &err), 0);
+	assert_holds(&kernel, SWAPPINESS, "60");
 	kernel_stop(&kernel);
 }
 

@@ -78,7 +78,7 @@ static const char *pool_of(struct arena *arena, struct host *host, const struct 
 		if (look->state != SYS_VALUE || text_int(text_trim(arena, look->data), 10, &now) < 0)
 			return NULL;
 		text = arena_printf(arena, "%s%shugepages.%s@%d: %lld", text, *text ? ", " : "", name,
-				    plan->os_nodes[i], (long long)(now + (memory[i] + page_kib - 1) / page_kib));
+				    plan->os_nodes[i], (long long)now + (memory[i] + page_kib - 1) / page_kib);
 	}
 	return *text ? text : NULL;
 }

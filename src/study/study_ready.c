@@ -10,7 +10,7 @@
 extern const char study_amd_vm_speed_text[], study_ccx_numa_hugepages_text[], study_efficiency_text[],
     study_mitigation_bill_text[], study_nic_queues_text[];
 
-static const struct study_ready ready[] = {
+static const struct study_ready all[] = {
     {"quick", study_quick_text},
     {"amd-vm-speed", study_amd_vm_speed_text},
     {"ccx-numa-hugepages", study_ccx_numa_hugepages_text},
@@ -21,20 +21,20 @@ static const struct study_ready ready[] = {
 
 const struct study_ready *study_ready_at(size_t index)
 {
-	return index < ARRAY_SIZE(ready) ? &ready[index] : NULL;
+	return index < ARRAY_SIZE(all) ? &all[index] : NULL;
 }
 
 const struct study_ready *study_ready_find(const char *name)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(ready); i++)
-		if (text_equal(ready[i].name, name))
-			return &ready[i];
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (text_equal(all[i].name, name))
+			return &all[i];
 	return NULL;
 }
 
-const char *study_ready_title(struct arena *arena, const struct study_ready *of)
+const char *study_ready_title(struct arena *arena, const struct study_ready *ready)
 {
-	const char *at = strstr(of->text, "\ntitle: ");
+	const char *at = strstr(ready->text, "\ntitle: ");
 
 	if (!at)
 		return "";
@@ -42,9 +42,9 @@ const char *study_ready_title(struct arena *arena, const struct study_ready *of)
 	return arena_strndup(arena, at, strcspn(at, "\n"));
 }
 
-bool study_ready_wants_vm(const struct study_ready *of)
+bool study_ready_wants_vm(const struct study_ready *ready)
 {
-	return strstr(of->text, "$VM") != NULL;
+	return strstr(ready->text, "$VM") != NULL;
 }
 
 /* The word at `at` ("$VM") and what stands for it; 0: none of ours. */
@@ -86,17 +86,17 @@ static const char *fill_line(struct arena *arena, const char *line, const struct
 	}
 }
 
-const char *study_ready_fill(struct arena *arena, const struct study_ready *of, const struct study_ready_words *words,
-			     const char *const **ret_left_out)
+const char *study_ready_fill(struct arena *arena, const struct study_ready *ready,
+			     const struct study_ready_words *words, const char *const **ret_left_out)
 {
 	const char **left_out;
 	const char *text = "";
 	size_t lines = 1, count = 0;
 
-	for (const char *at = of->text; *at; at++)
+	for (const char *at = ready->text; *at; at++)
 		lines += *at == '\n';
 	left_out = ARENA_ARRAY(arena, lines + 1, const char *);
-	for (const char *at = of->text; *at;) {
+	for (const char *at = ready->text; *at;) {
 		size_t length = strcspn(at, "\n");
 		const char *line = arena_strndup(arena, at, length), *filled = fill_line(arena, line, words);
 

@@ -264,8 +264,8 @@ const struct cli_command cli_commands[] = {
      "check` "
      "runs each once and tells its figure, `workloads install` installs the packages that are missing.",
      workloads_options, cmd_workloads, "0 fine, 1 one does not work here, 2 usage, 3 could not"},
-    {"study", "list|show|new|check|run|resume|apply|status|pause|abort [FILE|NAME]",
-     "measure many configurations by a plan, and choose",
+    {"study", "ACTION [FILE|NAME]", "measure many configurations by a plan, and choose",
+     "ACTION is list, show, new, check, run, resume, apply, status, pause or abort. "
      "Reads a study: workloads, factors with their levels, and what is sought. `study new` writes a first one for this "
      "host to standard output. `study check` says what it will do, how "
      "often it switches and boots, and what cannot be done on this machine; nothing is touched. `study run` does it: "

@@ -13,6 +13,7 @@
 #include "unit.h"
 
 #include "knob_boot_state.h"
+#include "knob_confirm.h"
 #include "study_go.h"
 #include "study_unit.h"
 #include "text.h"
@@ -524,6 +525,35 @@ static void test_wishes(void **state)
 	stop(&sim);
 }
 
+/* hvtune confirm, or its service, makes no boot of a study the default. */
+static void test_never_confirmed(void **state)
+{
+	struct sim sim = start(TWO);
+	const struct knob_apply_options options = {.what = "confirm"};
+	struct knob_machine machine = {0};
+	struct knob_confirm confirm = {0};
+	struct knob_report report = {0};
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(process(&sim, true), 0);
+	while (!strstr(get(&sim, "/proc/cmdline"), "hvtune.trial")) {
+		assert_int_equal(process(&sim, false), STUDY_BOOTS);
+		boot(&sim);
+	}
+	const char *before = sum_of(&sim);
+
+	assert_int_equal(knob_machine_open(sim.root, NULL, &machine, &err), 0);
+	assert_int_equal(knob_confirm_look(&machine, true, &confirm, &err), 0);
+	assert_true(confirm.is_trial_boot);
+	assert_non_null(strstr(confirm.of, "study"));
+	assert_int_equal(confirm.count, 0);
+	assert_int_equal(knob_confirm_accept(&machine, &options, &report, &err), -EPERM);
+	knob_machine_close(&machine);
+	assert_string_equal(sum_of(&sim), before);
+	stop(&sim);
+}
+
 static void test_abort_by_the_line(void **state)
 {
 	struct sim sim = start(FOUR);
@@ -596,6 +626,7 @@ int main(void)
 					   cmocka_unit_test(test_signal),
 					   cmocka_unit_test(test_wishes),
 					   cmocka_unit_test(test_abort_by_the_line),
+					   cmocka_unit_test(test_never_confirmed),
 					   cmocka_unit_test(test_bounded),
 					   cmocka_unit_test(test_hooks),
 					   cmocka_unit_test(test_refused)};

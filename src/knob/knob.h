@@ -30,7 +30,7 @@ struct knob_machine {
 	struct sys_bus *bus;		      /* see knob_bus.h; NULL until it is needed */
 	const char *bus_address;	      /* NULL: the system's bus */
 	const struct knob_trial_of *trial_of; /* whose the trial boots are that are asked for; NULL: a person's */
-	unsigned vm_wait_s; /* how long a guest may take to shut down; 0: KNOB_LIBVIRT_SHUTDOWN_S */
+	unsigned vm_wait_s;		      /* how long a guest may take to shut down; 0: KNOB_LIBVIRT_SHUTDOWN_S */
 	bool no_trial; /* knobs of the next boot change the default entry at once, without a trial boot */
 };
 

@@ -23,10 +23,7 @@ static const struct scene {
      "one-by-one\n",
      false,
      {{STUDY_NO_DESIGN, 4, "f"}}},
-    {"active",
-     "  f: {knob: thp, levels: [always, never]}\nnever: [{f: never}]\n",
-     false,
-     {{STUDY_NO_DESIGN, 1, "s"}}},
+    {"active", "  f: {knob: thp, levels: [always, never]}\nnever: [{f: never}]\n", false, {{STUDY_NO_DESIGN, 1, "s"}}},
     /* What performance holds is told as a pair, and not with a "never". */
     {"active",
      "  gov: {knob: governor, levels: [powersave, performance]}\n  epp: {knob: epp, levels: [power, performance]}\n",

@@ -92,14 +92,15 @@ static void test_fit(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(fits); i++) {
 		CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
-		struct study *study =
-		    read_study(arena, arena_printf(arena,
-						   "study: s\nworkloads: {w: {run: x, takes: 10 s}}\nfactors:\n"
-						   "  a: {optional: yes, knob: thp, levels: [never, madvise, always]}\n"
-						   "  b: {optional: yes, knob: swappiness, levels: [1, 60]}\n"
-						   "  c: {optional: yes, knob: dirty_ratio, levels: [1, 5, 10]}\n"
-						   "design: full\nnever: [{b: 1, c: 10}]\nbaseline: {a: always, c: 1}\nbudget: %s\n",
-						   fits[i].budget));
+		struct study *study = read_study(
+		    arena,
+		    arena_printf(arena,
+				 "study: s\nworkloads: {w: {run: x, takes: 10 s}}\nfactors:\n"
+				 "  a: {optional: yes, knob: thp, levels: [never, madvise, always]}\n"
+				 "  b: {optional: yes, knob: swappiness, levels: [1, 60]}\n"
+				 "  c: {optional: yes, knob: dirty_ratio, levels: [1, 5, 10]}\n"
+				 "design: full\nnever: [{b: 1, c: 10}]\nbaseline: {a: always, c: 1}\nbudget: %s\n",
+				 fits[i].budget));
 		struct study_left_out left_out = {0};
 		struct study_matrix matrix;
 

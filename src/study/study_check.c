@@ -19,7 +19,7 @@ struct checking {
 
 bool study_problem_blocks(enum study_problem_kind kind)
 {
-	return kind != STUDY_LEVEL_LATER && kind != STUDY_RISK && kind != STUDY_NO_IDLE;
+	return kind != STUDY_LEVEL_LATER && kind != STUDY_RISK && kind != STUDY_VM_SILENT && kind != STUDY_NO_IDLE;
 }
 
 void study_problem_add(struct arena *arena, struct study_checked *checked, enum study_problem_kind kind, unsigned line,
@@ -345,9 +345,15 @@ static void check_vms(struct checking *checking)
 		return;
 	for (size_t i = 0; study->vms[i]; i++) {
 		struct err err = {0};
+		bool silent = false;
 
-		if (study_vm_check(checking->machine, study->vms[i], &study->vm_rules[i], &err) < 0)
+		if (study_vm_check(checking->machine, study, i, &silent, &err) < 0)
 			add_problem(checking, STUDY_VM, study->vm_rules[i].line, study->vms[i], why_of(checking, &err));
+		else if (silent)
+			add_problem(checking, STUDY_VM_SILENT, study->vm_rules[i].line, study->vms[i],
+				    "it has no channel for a guest agent and no \"ssh\", so that its guest cannot say "
+				    "when it is up: after each start it is left alone for its \"wait\" (30 s where the "
+				    "file says none) and taken for up if it still runs");
 	}
 }
 

@@ -16,6 +16,7 @@ enum study_problem_kind {
 	STUDY_WORKLOAD,	     /* its program or directory is not there */
 	STUDY_NOT_HERE,	     /* this machine is not one that can be booted so, or not so often */
 	STUDY_VM,	     /* a VM of the study cannot be restarted or measured here */
+	STUDY_VM_SILENT,     /* a VM of the study cannot say that it is up: it is given time instead */
 	STUDY_NOT_YET,	     /* hvtune cannot do it by itself yet */
 	STUDY_NO_METER,	     /* it is to be measured or watched, and nothing here tells it */
 	STUDY_NO_IDLE,	     /* idle watts are sought beside others, and nothing here tells them: they are left out */

@@ -276,15 +276,19 @@ static int find(struct knob_machine *machine, const char *name, struct knob_doma
 	return 0;
 }
 
-int study_vm_check(struct knob_machine *machine, const char *name, const struct study_vm_rule *rule, struct err *err)
+int study_vm_check(struct knob_machine *machine, const struct study *study, size_t at, bool *ret_silent,
+		   struct err *err)
 {
 	struct knob_domain domain;
 	struct bench_guest guest;
-	int r = find(machine, name, &domain, err);
+	int r = find(machine, study->vms[at], &domain, err);
 
-	if (r < 0 || !domain.running || rule->ssh)
+	*ret_silent = false;
+	if (r < 0 || !domain.running || study->vm_rules[at].ssh)
 		return r;
-	return bench_guest_open(machine, domain.uuid, &guest, err);
+	r = bench_guest_open(machine, domain.uuid, &guest, err);
+	*ret_silent = r == -ENOTSUP && !study_vm_needs_guest(study, study->vms[at]);
+	return *ret_silent ? 0 : r;
 }
 
 /* ---- over boots of the host ---- */

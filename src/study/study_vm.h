@@ -58,9 +58,11 @@ int study_vm_wake(struct knob_machine *machine, const struct study *study, const
 bool study_vm_of_all(const struct study *study, size_t factor, size_t level);
 
 /*
- * What keeps a VM of the study from being measured and restarted here, before anything is begun; it is only looked at.
- * 0: nothing that can be seen now. Errors as study_vm_begin().
+ * What keeps the VM `at` of the study from being measured and restarted here, before anything is begun; it is only
+ * looked at. 0: nothing that can be seen now; *ret_silent: its guest has no way to say that it is up, and the study
+ * needs none. Errors as study_vm_begin().
  */
-int study_vm_check(struct knob_machine *machine, const char *name, const struct study_vm_rule *rule, struct err *err);
+int study_vm_check(struct knob_machine *machine, const struct study *study, size_t at, bool *ret_silent,
+		   struct err *err);
 
 #endif

@@ -32,11 +32,13 @@ static const struct tree_file guest[] = {
     {NULL, NULL},
 };
 
-#define FACTORS                                                                                                        \
-	"factors:\n"                                                                                                   \
-	"  pins: {levels: {found: as-found, far: {set: {'vm.pins.next@web': 12-15}}}}\n"                               \
-	"  line: {levels: {found: as-found, off: {set: {'guest.mitigations@web': 'off'}}}}\n"                          \
-	"  thp: {levels: {found: as-found, never: {set: {swappiness: 10}}}}\n"
+#define PINS "  pins: {levels: {found: as-found, far: {set: {'vm.pins.next@web': 12-15}}}}\n"
+#define LINE "  line: {levels: {found: as-found, off: {set: {'guest.mitigations@web': 'off'}}}}\n"
+#define THP "  thp: {levels: {found: as-found, never: {set: {swappiness: 10}}}}\n"
+
+/* What runs in the guest, and what runs beside it. */
+#define IN_GUEST "study: s\nworkloads: {w: {run: 'true', on: vm:web}}\n"
+#define BESIDE "study: s\nworkloads: {w: {run: 'true'}}\n"
 
 struct scene {
 	struct vm_scene vms;
@@ -45,7 +47,7 @@ struct scene {
 	struct study_host host;
 };
 
-static void open_host(struct scene *scene, const char *vms)
+static void open_study(struct scene *scene, const char *text)
 {
 	const struct sys_write_gate gate = vm_scene_gate(&scene->vms);
 	struct study_mistakes mistakes = {0};
@@ -53,11 +55,6 @@ static void open_host(struct scene *scene, const char *vms)
 
 	scene->machine = (struct knob_machine){0};
 	assert_int_equal(knob_machine_open(scene->vms.tree->root, &gate, &scene->machine, NULL), 0);
-	const char *text = arena_printf(scene->machine.arena,
-					"study: s\nworkloads: {w: {run: 'true', on: vm:web}}\n"
-					"vms: %s\n" FACTORS,
-					vms);
-
 	mistakes.arena = scene->machine.arena;
 	if (study_read(scene->machine.arena, "s.yaml", text, strlen(text), &study, &mistakes) < 0)
 		fail_msg("line %u: %s", mistakes.items[0].line, mistakes.items[0].what);
@@ -67,11 +64,24 @@ static void open_host(struct scene *scene, const char *vms)
 	study_host_begin(&scene->host);
 }
 
-static void start(struct scene *scene, const char *vms)
+static void open_host(struct scene *scene, const char *vms)
+{
+	char text[1024];
+
+	(void)snprintf(text, sizeof(text), IN_GUEST "vms: %s\nfactors:\n" PINS LINE THP, vms);
+	open_study(scene, text);
+}
+
+static void start_tree(struct scene *scene)
 {
 	vm_scene_start(&scene->vms);
 	tree_add(scene->vms.tree, guest);
 	tree_write(scene->vms.tree, "/proc/sys/vm/swappiness", "60\n");
+}
+
+static void start(struct scene *scene, const char *vms)
+{
+	start_tree(scene);
 	open_host(scene, vms);
 }
 
@@ -265,6 +275,85 @@ static void silent_guest(void **state)
 	stop(&scene);
 }
 
+/* One that has no channel for an agent, and of whose guest nothing is asked: it is up when it runs where it is pinned.
+ */
+static void without_an_agent(void **state)
+{
+	static const size_t far[] = {1, 0}, far_and_thp[] = {1, 1};
+	struct scene scene;
+	struct err err = {0};
+	bool silent = false;
+
+	(void)state;
+	start_tree(&scene);
+	vm_scene_write(&scene.vms, QEMU ".mute", "");
+	open_study(&scene, BESIDE "vms: [web]\nfactors:\n" PINS THP);
+	const char *before = arena_strdup(scene.machine.arena, vm_scene_read(&scene.vms, DEFINITION));
+
+	assert_int_equal(study_vm_check(&scene.machine, scene.matrix.study, 0, &silent, &err), 0);
+	assert_true(silent);
+	assert_int_equal(study_vm_begin(&scene.host, &err), 0);
+	enter(&scene, (int)study_find_config(&scene.matrix, far));
+	assert_int_equal(boots(&scene), 2);
+	assert_string_equal(cpus(&scene), "12");
+	enter(&scene, (int)study_find_config(&scene.matrix, far_and_thp));
+	assert_int_equal(boots(&scene), 2);
+	/* Gone off between two runs. */
+	assert_int_equal(knob_libvirt_power(&scene.machine, SCENE_WEB_UUID, KNOB_LIBVIRT_CUT, &err), 0);
+	enter(&scene, (int)study_find_config(&scene.matrix, far));
+	assert_true(runs(&scene));
+	assert_string_equal(cpus(&scene), "12");
+	assert_int_equal(study_host_leave(&scene.host, &err), 0);
+	assert_true(runs(&scene));
+	assert_string_equal(cpus(&scene), "4");
+	assert_as_before(&scene, before);
+	stop(&scene);
+}
+
+/* It runs, and that is not enough. */
+static const struct {
+	const char *study, *control, *what;
+	bool begins, silent;
+} not_up[] = {
+    {BESIDE "vms: [web]\nfactors:\n" PINS THP, ".loose", "its vCPU 0 may run on 0-15 and is pinned to 12", true, true},
+    {BESIDE "vms: [web]\nfactors:\n" PINS THP, ".silent", "Guest agent is not responding", false, false},
+    {BESIDE "vms: [web]\nfactors:\n" LINE THP, NULL, "QEMU guest agent is not configured", false, false},
+    {IN_GUEST "vms: [web]\nfactors:\n" PINS THP, NULL, "QEMU guest agent is not configured", false, false},
+};
+
+static void without_an_agent_not_up(void **state)
+{
+	static const size_t far[] = {1, 0};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(not_up); i++) {
+		struct scene scene;
+		struct err err = {0};
+		const char *control = not_up[i].control ? not_up[i].control : "";
+		bool silent = !not_up[i].silent;
+
+		start_tree(&scene);
+		/* An agent that has a channel and does not answer is not one that is not there. */
+		if (!text_equal(control, ".silent"))
+			vm_scene_write(&scene.vms, QEMU ".mute", "");
+		open_study(&scene, not_up[i].study);
+		if (*control)
+			vm_scene_write(&scene.vms, arena_printf(scene.machine.arena, QEMU "%s", control), "");
+		int r = study_vm_check(&scene.machine, scene.matrix.study, 0, &silent, &err);
+
+		assert_int_equal(silent, not_up[i].silent);
+		assert_int_equal(r == 0, not_up[i].silent);
+		err = (struct err){0};
+		r = study_vm_begin(&scene.host, &err);
+		assert_int_equal(r == 0, not_up[i].begins);
+		if (r == 0)
+			r = study_host_enter(&scene.host, (int)study_find_config(&scene.matrix, far), &err);
+		if (r != -EHOSTUNREACH || !strstr(err.what, not_up[i].what))
+			fail_msg("%zu: %d: %s: %s", i, r, err.where, err.what);
+		stop(&scene);
+	}
+}
+
 /* Only where the file says so its plug is pulled. */
 static void forced(void **state)
 {
@@ -311,8 +400,10 @@ static void refusals(void **state)
 			fail_msg("%s: %d: %s: %s", refused[i].path, r, err.where, err.what);
 		assert_false(is_in_force(&scene));
 		/* `study check` says the same, without the wait. */
+		bool silent = true;
+
 		err = (struct err){0};
-		r = study_vm_check(&scene.machine, "web", &scene.matrix.study->vm_rules[0], &err);
+		r = study_vm_check(&scene.machine, scene.matrix.study, 0, &silent, &err);
 		if (r == 0 || !strstr(err.what, refused[i].what))
 			fail_msg("%s: check: %d: %s: %s", refused[i].path, r, err.where, err.what);
 		stop(&scene);
@@ -431,9 +522,12 @@ static void killed_anywhere(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(there_and_back), cmocka_unit_test(off_before),	   cmocka_unit_test(gone_off),
-	    cmocka_unit_test(failures),	      cmocka_unit_test(silent_guest),	   cmocka_unit_test(forced),
-	    cmocka_unit_test(refusals),	      cmocka_unit_test(after_a_power_cut), cmocka_unit_test(killed_anywhere),
+	    cmocka_unit_test(there_and_back),	cmocka_unit_test(off_before),
+	    cmocka_unit_test(gone_off),		cmocka_unit_test(failures),
+	    cmocka_unit_test(silent_guest),	cmocka_unit_test(forced),
+	    cmocka_unit_test(without_an_agent), cmocka_unit_test(without_an_agent_not_up),
+	    cmocka_unit_test(refusals),		cmocka_unit_test(after_a_power_cut),
+	    cmocka_unit_test(killed_anywhere),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "knob_vm.h"
+#include "study_check.h"
 #include "study_host.h"
 #include "study_vm.h"
 #include "text.h"
@@ -280,6 +281,7 @@ static void silent_guest(void **state)
 static void without_an_agent(void **state)
 {
 	static const size_t far[] = {1, 0}, far_and_thp[] = {1, 1};
+	struct study_checked checked;
 	struct scene scene;
 	struct err err = {0};
 	bool silent = false;
@@ -292,6 +294,12 @@ static void without_an_agent(void **state)
 
 	assert_int_equal(study_vm_check(&scene.machine, scene.matrix.study, 0, &silent, &err), 0);
 	assert_true(silent);
+	/* `study check` tells it, and it is in nobody's way. */
+	study_check(&scene.machine, &scene.matrix, &checked);
+	assert_true(checked.possible);
+	assert_int_equal(checked.count, 1);
+	assert_int_equal(checked.problems[0].kind, STUDY_VM_SILENT);
+	assert_string_equal(checked.problems[0].what, "web");
 	assert_int_equal(study_vm_begin(&scene.host, &err), 0);
 	enter(&scene, (int)study_find_config(&scene.matrix, far));
 	assert_int_equal(boots(&scene), 2);

@@ -159,11 +159,19 @@ const char *cli_next(const struct cli *cli, enum cli_option_id id, int *at);
 extern const struct cli_command cli_commands[];
 extern const struct cli_option cli_options[];
 
-/* Print the error and give the exit code that belongs to it. */
-int cli_fail(const struct err *err);
+/* What the two below print, on standard error. */
+void cli_print_fault(const struct err *err);
+void cli_print_usage(const struct cli *cli, const char *format, ...) PRINTF_LIKE(2, 3);
 
-/* One line to standard error and EXIT_USAGE. */
-int cli_usage(const struct cli *cli, const char *format, ...) PRINTF_LIKE(2, 3);
+/* Print the error and give the exit code that belongs to it. In the header, so that analyzers see that it is not 0. */
+static inline int cli_fail(const struct err *err)
+{
+	cli_print_fault(err);
+	return EXIT_COULD_NOT;
+}
+
+/* One line, and EXIT_USAGE; format and arguments as of printf(). */
+#define cli_usage(cli, ...) (cli_print_usage(cli, __VA_ARGS__), (int)EXIT_USAGE)
 
 /* Open the host that --host names (or this machine). 0, or an exit code after printing why not. */
 int cli_open_host(const struct cli *cli, struct host **ret);

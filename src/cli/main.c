@@ -9,14 +9,13 @@
 #include "text.h"
 #include "stat.h"
 
-int cli_fail(const struct err *err)
+void cli_print_fault(const struct err *err)
 {
 	(void)fflush(stdout);
 	err_print(stderr, err);
-	return EXIT_COULD_NOT;
 }
 
-int cli_usage(const struct cli *cli, const char *format, ...)
+void cli_print_usage(const struct cli *cli, const char *format, ...)
 {
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 	va_list arguments;
@@ -32,7 +31,6 @@ int cli_usage(const struct cli *cli, const char *format, ...)
 	(void)fprintf(stderr, "%s hvtune %s%s--help%s\n", length && format[length - 1] == '?' ? " See" : "; see",
 		      cli->command ? cli->command->name : "", cli->command ? " " : "",
 		      length && format[length - 1] == '?' ? "." : "");
-	return EXIT_USAGE;
 }
 
 int cli_open_host(const struct cli *cli, struct host **ret)

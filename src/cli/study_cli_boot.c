@@ -231,7 +231,7 @@ int study_cli_carry_on(struct cli *cli)
 
 	if (r == 0)
 		r = study_state_read(&machine, &state, &err);
-	if (r < 0)
+	if (r)
 		return cli_fail(&err);
 	restore_surroundings(&state);
 	cli->values[OPTION_STORE] = state.store;

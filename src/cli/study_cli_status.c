@@ -43,7 +43,7 @@ static int open_state(struct cli *cli, struct knob_machine *machine, struct stud
 		}
 		return EXIT_FINDINGS;
 	}
-	return r < 0 ? cli_fail(&err) : 0;
+	return r ? cli_fail(&err) : 0;
 }
 
 /* ---- status ---- */

@@ -73,7 +73,8 @@ static bool can_draw(const struct screen *screen)
 {
 	const char *move = screen->terminal ? screen->api.tigetstr("cup") : NULL;
 
-	return move && move != (const char *)-1;
+	/* terminfo(3): -1 where the name is of no text. */
+	return move && (intptr_t)move != -1;
 }
 
 int screen_open(struct screen **ret, struct err *err)

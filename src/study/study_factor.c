@@ -209,11 +209,9 @@ static void read_levels(struct study_reader *reader, struct study_factor *factor
 		for (size_t j = 0; j < i; j++)
 			if (text_equal(factor->levels[j].name, level->name))
 				study_mistake(reader, name, "level \"%s\" is there twice", level->name);
-		if (named && text_equal(node->items[i]->text, "as-found")) {
-			continue;
-		} else if (named) {
+		if (named && !text_equal(node->items[i]->text, "as-found")) {
 			read_level_keys(reader, level, node->items[i]);
-		} else if (knob && knob->kind == STUDY_SCALAR) {
+		} else if (!named && knob && knob->kind == STUDY_SCALAR) {
 			level->asks = ARENA_NEW(reader->arena, struct knob_ask);
 			add_value(reader, level, knob->text, knob, name);
 		}

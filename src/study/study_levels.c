@@ -69,7 +69,7 @@ static int keep_levels(struct study *study, struct study_factor *factor, const j
 	json_t *name;
 
 	json_array_foreach (names, index, name) {
-		size_t f, l;
+		size_t f = 0, l = 0;
 		int r = find_level(study, factor->name, json_string_value(name), &f, &l, err);
 
 		if (r < 0)
@@ -115,7 +115,7 @@ int study_suit_again(struct arena *arena, struct study *study, const json_t *sui
 	if (r < 0)
 		return r;
 	json_object_foreach (baseline, name, value) {
-		size_t f, l;
+		size_t f = 0, l = 0;
 
 		r = find_level(study, name, json_string_value(value), &f, &l, err);
 		if (r < 0)

@@ -492,7 +492,7 @@ static int begin(struct running *running, struct err *err)
 		running->spent_before_s = MAX_OF(running->spent_before_s, setup->state->spent_s);
 	if (r == 0)
 		r = bench_open(&bench, &running->bench, err);
-	if (r < 0)
+	if (r)
 		return r;
 	outcome->session = running->bench->session;
 	outcome->energy = running->bench->energy ? arena_strdup(running->arena, running->bench->energy) : NULL;

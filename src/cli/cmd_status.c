@@ -6,6 +6,7 @@
 #include "knob_status.h"
 #include "report.h"
 #include "report_knob.h"
+#include "study_state.h"
 
 struct status {
 	struct knob_journal journal;
@@ -14,8 +15,9 @@ struct status {
 	struct knob_rival *rivals; /* who else writes these knobs */
 	size_t rival_count;
 	const char *trial; /* how a trial boot stands that was asked for, or NULL */
+	const char *owes;  /* what a study that was killed has left to its levels' commands, or NULL */
 	bool at_work;
-	bool wrong; /* something was cut short or drifted */
+	bool wrong; /* something was cut short or drifted, or a study that was killed has left something */
 };
 
 static void look_for_rivals(struct knob_machine *machine, struct status *status)
@@ -53,7 +55,7 @@ static void look_for_trial(struct knob_machine *machine, struct status *status)
 
 static int look(struct knob_machine *machine, struct status *ret, struct err *err)
 {
-	struct status status = {.at_work = knob_at_work(machine)};
+	struct status status = {.at_work = knob_at_work(machine), .owes = study_state_owes(machine)};
 	unsigned *ids;
 	int r = knob_journal_read(machine, &status.journal, err);
 
@@ -70,6 +72,7 @@ static int look(struct knob_machine *machine, struct status *ret, struct err *er
 		if ((standing->cut_short && !status.at_work) || standing->drift.count)
 			status.wrong = true;
 	}
+	status.wrong = status.wrong || status.owes;
 	look_for_rivals(machine, &status);
 	look_for_trial(machine, &status);
 	*ret = status;
@@ -87,10 +90,12 @@ static void print_text(const struct term *term, struct arena *arena, const struc
 			      status->count == 1 ? "" : "s");
 	for (size_t i = 0; i < status->count; i++)
 		report_knob_standing(term, arena, &status->standings[i], status->at_work);
-	if (status->rival_count || status->trial)
+	if (status->rival_count || status->trial || status->owes)
 		(void)fputc('\n', term->out);
 	if (status->trial)
 		term_flow(term, 0, true, status->trial);
+	if (status->owes)
+		term_flow(term, 0, true, status->owes);
 	for (size_t i = 0; i < status->rival_count; i++)
 		term_flow(term, 0, true, arena_printf(arena, "%s.", status->rivals[i].text));
 }

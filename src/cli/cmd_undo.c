@@ -6,6 +6,7 @@
 #include "knob_apply.h"
 #include "report.h"
 #include "report_knob.h"
+#include "study_state.h"
 #include "text.h"
 
 struct undoing {
@@ -90,6 +91,10 @@ int cmd_undo(struct cli *cli)
 	if (cli_given(cli, OPTION_JSON))
 		undoing.changes = json_array();
 	r = undo_all(&undoing, (unsigned)id, all);
+	const char *owes = study_state_owes(&machine);
+
+	if (owes && !undoing.changes)
+		term_flow(&cli->out, 0, true, owes);
 	if (undoing.changes) {
 		json_t *json = report_json_start("undo", NULL);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Owns `hvtune study run`: the look at the machine first, consent, progress, and the answer. */
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "change.h"
@@ -234,6 +235,27 @@ static void forget_or_hold(struct knob_machine *machine, struct study_state *sta
 		(void)cli_fail(&err);
 }
 
+/*
+ * No study begins beside another one, nor on top of what one has left; that of the one that is gone on with is put back
+ * first. Who is not root can neither set nor see anything of the kind.
+ */
+static int make_way(struct measure *measure, const struct study_cli_job *job, struct err *err)
+{
+	CLEANUP(study_state_clear) struct study_state own = {0};
+	struct knob_machine *machine = &measure->machine;
+	struct err ignored = {0}, fault = {0};
+	int r = geteuid() == 0 ? study_state_refuse(machine, job->resume, err) : 0;
+
+	if (r == 0 && job->resume && study_state_read(machine, &own, &ignored) == 0) {
+		r = study_host_tidy(machine, own.name, err);
+		if (r == 0 && study_host_unhook(measure->arena, job->study, &own, &fault) < 0)
+			err_print(stderr, &fault);
+		if (r == 0)
+			r = study_state_write(machine, &own, err);
+	}
+	return r < 0 ? r : study_host_clean(machine, err);
+}
+
 int study_cli_job(struct cli *cli, struct study_cli_job *job)
 {
 	CLEANUP(measure_close) struct measure measure = {0};
@@ -256,7 +278,7 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 		r = measure_limits(cli, measure.meters, &limits);
 	if (r)
 		return r;
-	if (study_host_clean(&measure.machine, &err) < 0)
+	if (make_way(&measure, job, &err) < 0)
 		return cli_fail(&err);
 	if (study_suit(&measure.machine, job->study, &left_out, &err) < 0) {
 		print_left_out(cli, measure.arena, &left_out);
@@ -314,18 +336,47 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 	return r < 0 ? EXIT_COULD_NOT : kept ? kept : code;
 }
 
-/* The file and the uid of the study that a session is of. 0, or an exit code after a line. */
-static int find_study(const struct cli *cli, struct arena *arena, struct study_cli_job *job, const char **ret_name)
+/*
+ * The study that waits on this machine, and where its results are; nothing: another way tells which. Texts in the
+ * arena.
+ */
+static const char *find_waiting(struct cli *cli, struct arena *arena)
 {
-	const char *wanted = cli->argument_count > 1 ? cli->arguments[1] : "last";
+	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
+	CLEANUP(study_state_clear) struct study_state state = {0};
+	struct err ignored = {0};
+
+	if (knob_machine_open("/", NULL, &machine, &ignored) < 0 || study_state_read(&machine, &state, &ignored) < 0)
+		return NULL;
+	if (!cli_given(cli, OPTION_STORE) && state.store)
+		cli->values[OPTION_STORE] = state.store[0] == '/' || strstr(state.store, "://")
+						? arena_strdup(arena, state.store)
+						: arena_printf(arena, "%s/%s", state.directory, state.store);
+	if (!cli_given(cli, OPTION_METERS) && state.meters)
+		cli->values[OPTION_METERS] = state.meters[0] == '/'
+						 ? arena_strdup(arena, state.meters)
+						 : arena_printf(arena, "%s/%s", state.directory, state.meters);
+	return arena_strdup(arena, state.uid);
+}
+
+/* The file and the uid of the study that a session is of. 0, or an exit code after a line. */
+static int find_study(struct cli *cli, struct arena *arena, struct study_cli_job *job, const char **ret_name)
+{
+	const char *waiting = cli->argument_count > 1 ? NULL : find_waiting(cli, arena);
+	const char *wanted = cli->argument_count > 1 ? cli->arguments[1] : waiting ? waiting : "last";
 	CLEANUP(store_close_pointer) struct store *store = NULL;
 	struct store_whole whole;
 	struct err err = {0};
 	int64_t id;
 
 	if (store_open(cli->values[OPTION_STORE], STORE_READ, &store, &err) < 0 ||
-	    store_session_find(store, wanted, &id, &err) < 0 || store_load(store, arena, id, &whole, &err) < 0)
+	    store_session_find(store, wanted, &id, &err) < 0 || store_load(store, arena, id, &whole, &err) < 0) {
+		if (waiting)
+			(void)err_hint(&err,
+				       "nothing of the study that waits is kept there: name its --store, or hvtune "
+				       "study abort ends it");
 		return cli_fail(&err);
+	}
 	json_t *method = whole.session.method ? json_loads(whole.session.method, 0, NULL) : NULL;
 	json_t *command = whole.session.command ? json_loads(whole.session.command, 0, NULL) : NULL;
 	const char *text = json_string_value(json_object_get(method, "file"));
@@ -345,6 +396,8 @@ static int find_study(const struct cli *cli, struct arena *arena, struct study_c
 	json_decref(command);
 	if (!job->text) {
 		(void)err_set(&err, EINVAL, wanted, "this session is of no `hvtune study run`");
+		if (waiting)
+			(void)err_hint(&err, "hvtune study abort ends it; then run hvtune tune again");
 		return cli_fail(&err);
 	}
 	job->resume = whole.session.study ? whole.session.study : whole.session.uid;

@@ -181,6 +181,16 @@ static int wish_for(struct cli *cli, struct knob_machine *machine, struct study_
 		r = change_needs_root(cli, machine);
 	if (r)
 		return r;
+	/* Nobody is there to hear it, and nothing begins it anew by itself. */
+	if (wish == STUDY_WISH_PAUSE && !state->boots_most && !study_state_is_alive(machine, state)) {
+		term_flow(
+		    &cli->out, 0, true,
+		    arena_printf(machine->arena,
+				 "Study %s %s. hvtune study resume goes on with it, hvtune study abort ends it and "
+				 "puts back what it left.",
+				 state->name, study_state_words(machine, state)));
+		return state->paused ? EXIT_FINE : EXIT_FINDINGS;
+	}
 	return study_wish_write(machine, wish, &err) < 0 ? cli_fail(&err) : 0;
 }
 
@@ -190,7 +200,7 @@ int study_cli_pause(struct cli *cli)
 	CLEANUP(study_state_clear) struct study_state state = {0};
 	int r = wish_for(cli, &machine, &state, STUDY_WISH_PAUSE);
 
-	if (r)
+	if (r || (!state.boots_most && !study_state_is_alive(&machine, &state)))
 		return r;
 	term_flow(&cli->out, 0, true,
 		  arena_printf(machine.arena, "Study %s %s. hvtune study resume goes on with it.", state.name,

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "study_boot_internal.h"
+#include "study_run_internal.h"
 #include "study_unit.h"
 #include "study_vm.h"
 #include "text.h"
@@ -79,25 +80,14 @@ static int look_at_units(struct study_boot *boot, struct err *err)
 
 int study_go_begin(struct study_boot *boot, struct err *err)
 {
-	struct study_state *state = boot->state, other = {0};
+	struct study_state *state = boot->state;
 	const char *kernel = NULL;
 	struct err fault = {0};
 	bool boots = study_needs_boots(boot->study);
-	int r = study_state_read(boot->machine, &other, &fault);
+	int r = study_state_refuse(boot->machine, state->uid, err);
 
-	/* One that boots nothing and whose process is gone is gone on with by its results. */
-	if (r == 0 && !other.boots_most && !study_state_is_alive(boot->machine, &other)) {
-		(void)study_host_unhook(boot->arena, boot->study, &other, NULL);
-		study_state_clear(&other);
-		r = -ENOENT;
-	}
-	if (r != -ENOENT) {
-		(void)err_set(err, EBUSY, r == 0 ? other.name : KNOB_STUDY,
-			      r == 0 ? "this study runs, or waits to be gone on with" : "%s", fault.what);
-		study_state_clear(&other);
-		return err_hint(err, "hvtune study status tells how it stands, hvtune study abort ends it");
-	}
-	r = boots ? look_at_units(boot, err) : 0;
+	if (r == 0 && boots)
+		r = look_at_units(boot, err);
 	if (r == 0 && boots)
 		r = look_at_loader(boot, err);
 	if (r < 0)
@@ -263,7 +253,7 @@ int study_go_on(struct study_boot *boot, const struct study_setup *setup, struct
 	/* What has to be put back inside guests needs them up; where one is not, that is told then. */
 	(void)study_vm_wake(boot->machine, boot->study, state->vms, true, &fault);
 	fault = (struct err){0};
-	r = study_host_tidy(boot->machine, err);
+	r = study_host_tidy(boot->machine, NULL, err);
 	if (r < 0)
 		return r;
 	/* Of a mount that went with a boot nothing is left to be taken back; a file that was written is. */
@@ -299,5 +289,12 @@ int study_go_on(struct study_boot *boot, const struct study_setup *setup, struct
 		}
 		r = after_runs(boot, outcome, result, &fault, &decided, ret, err);
 	}
-	return r < 0 || decided ? r : finish(boot, ret, err);
+	if (r < 0 || decided)
+		return r;
+	/* That the results cannot say so keeps nothing from its end. */
+	if (wish == STUDY_WISH_ABORT && setup->store &&
+	    study_end_cut(setup->store, state->uid, "it was killed, and aborted after that", &fault) < 0 &&
+	    boot->notify)
+		boot->notify(boot->data, "failed", arena_printf(boot->arena, "%s: %s", fault.where, fault.what));
+	return finish(boot, ret, err);
 }

@@ -19,8 +19,8 @@ enum study_move {
 /*
  * Write down a new study: boot->state holds its uid, name, file, text, store, command, directory, environment and load
  * limit, the rest is filled in here. Then the unit is installed that goes on with it. boot->matrix must be made.
- * -EBUSY: another study runs or waits. A study that boots nothing has no unit: it is this process's, which removes the
- * state with study_state_remove() when it has ended.
+ * -EBUSY: another study runs or waits, see study_state_refuse(). A study that boots nothing has no unit: it is this
+ * process's, which removes the state with study_state_remove() when it has ended.
  */
 int study_go_begin(struct study_boot *boot, struct err *err);
 

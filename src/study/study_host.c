@@ -22,8 +22,9 @@ static bool is_of_study(const char *what)
 	return text_starts(what, STUDY_MARK) || text_starts(what, "compare ");
 }
 
-int study_host_tidy(struct knob_machine *machine, struct err *err)
+int study_host_tidy(struct knob_machine *machine, const char *name, struct err *err)
 {
+	const char *mark = name ? arena_printf(machine->arena, STUDY_MARK "%s: ", name) : NULL;
 	struct knob_journal journal = {0};
 	unsigned *ids;
 	int r = knob_journal_read(machine, &journal, err);
@@ -33,7 +34,8 @@ int study_host_tidy(struct knob_machine *machine, struct err *err)
 		for (size_t c = 0; c < journal.count && r == 0; c++) {
 			struct knob_report report = {0};
 
-			if (journal.changes[c].id == ids[i] && is_of_study(journal.changes[c].what))
+			if (journal.changes[c].id == ids[i] &&
+			    (mark ? text_starts(journal.changes[c].what, mark) : is_of_study(journal.changes[c].what)))
 				r = knob_undo(machine, ids[i], &report, err);
 		}
 	return r;
@@ -42,6 +44,7 @@ int study_host_tidy(struct knob_machine *machine, struct err *err)
 int study_host_clean(struct knob_machine *machine, struct err *err)
 {
 	struct knob_journal journal = {0};
+	struct err study = {0};
 	unsigned *ids;
 	int r = knob_journal_read(machine, &journal, err);
 	size_t count = r < 0 ? 0 : knob_in_force(machine, &journal, &ids);
@@ -60,6 +63,13 @@ int study_host_clean(struct knob_machine *machine, struct err *err)
 					      "killed");
 			else
 				continue;
+			/* Whose they are knows how to put them back. */
+			if ((text_starts(change->what, STUDY_MARK) || text_starts(change->what, STUDY_BOOT_MARK)) &&
+			    study_state_refuse(machine, NULL, &study) == -EBUSY) {
+				if (err)
+					*err = study;
+				return -EBUSY;
+			}
 			(void)err_hint(err, "wait for it, or put it back: hvtune undo %u", change->id);
 			return -EBUSY;
 		}

@@ -48,9 +48,9 @@ int study_host_clean(struct knob_machine *machine, struct err *err);
 
 /*
  * Put back what a study or comparison that was killed has left of the running host; what it asked of the next boot
- * stays. As knob_undo().
+ * stays. `name`: only that study's; NULL: all. As knob_undo().
  */
-int study_host_tidy(struct knob_machine *machine, struct err *err);
+int study_host_tidy(struct knob_machine *machine, const char *name, struct err *err);
 
 /*
  * Take back what the commands of levels have made in a process that was killed, in this boot or another: state->hooks.

@@ -27,6 +27,9 @@ const char *const *study_knob_names(struct arena *arena, const struct study *stu
 /* How it is measured, with the study file, the baseline and what runs take: JSON, see store.h. */
 const char *study_method_json(struct arena *arena, const struct study_setup *setup, enum study_design design);
 
+/* End those sessions of the study with that uid as "stopped" whose process has gone without ending them. */
+int study_end_cut(struct store *store, const char *uid, const char *why, struct err *err);
+
 /* ---- idle windows (study_run_idle.c) ---- */
 
 /* The name of a configuration's idle windows in the store. */

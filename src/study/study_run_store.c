@@ -105,6 +105,23 @@ const char *study_method_json(struct arena *arena, const struct study_setup *set
 	return copy;
 }
 
+int study_end_cut(struct store *store, const char *uid, const char *why, struct err *err)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	struct store_summary *sessions = NULL;
+	size_t count = 0;
+	int r = store_sessions(store, arena, &sessions, &count, err);
+
+	for (size_t i = 0; i < count && r == 0; i++) {
+		const struct store_session *session = &sessions[i].session;
+
+		if (text_equal(session->state, "cut") &&
+		    (text_equal(session->uid, uid) || text_equal(session->study, uid)))
+			r = store_session_end(store, session->id, "stopped", why, NULL, err);
+	}
+	return r;
+}
+
 /* ---- one look at a configuration: every workload once ---- */
 
 void study_seen_begin(struct study_seen *seen, int config, int boot, enum study_purpose purpose)

@@ -18,7 +18,7 @@ static int bad_state(struct err *err)
 {
 	int r = err_set(err, EBADMSG, KNOB_STUDY, "is no state of a study that this hvtune knows");
 
-	(void)err_hint(err, "hvtune undo --all puts settings back; then remove the file");
+	(void)err_hint(err, "hvtune undo --all puts settings back; then remove the file, and one can be run again");
 	return r;
 }
 
@@ -277,6 +277,56 @@ void study_state_take(struct knob_machine *machine, struct study_state *state)
 	state->pid = (int)getpid();
 	state->pid_start = start_of(machine, state->pid);
 	state->clean = false;
+}
+
+/* ---- others ---- */
+
+const char *study_state_words(struct knob_machine *machine, const struct study_state *state)
+{
+	if (study_state_is_alive(machine, state))
+		return state->end ? "is being ended" : "runs";
+	if (state->end)
+		return "has ended, and has something left to be put back";
+	if (state->asked.boot)
+		return "waits for the host to boot";
+	if (state->paused)
+		return "is paused";
+	return state->boots_most ? "waits to be gone on with" : "was killed before its end";
+}
+
+int study_state_refuse(struct knob_machine *machine, const char *uid, struct err *err)
+{
+	CLEANUP(study_state_clear) struct study_state other = {0};
+	struct err fault = {0};
+	int r = study_state_read(machine, &other, &fault);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0) {
+		if (err)
+			*err = fault;
+		return r;
+	}
+	bool alive = study_state_is_alive(machine, &other);
+
+	if (text_equal(uid, other.uid) && !other.boots_most && (!alive || other.pid == (int)getpid()))
+		return 0;
+	(void)err_set(err, EBUSY, NULL, "study %s %s", other.name, study_state_words(machine, &other));
+	(void)err_hint(err, alive ? "hvtune study status tells how it stands, hvtune study abort ends it"
+				  : "hvtune study resume goes on with it, hvtune study abort ends it");
+	return -EBUSY;
+}
+
+const char *study_state_owes(struct knob_machine *machine)
+{
+	CLEANUP(study_state_clear) struct study_state state = {0};
+	struct err ignored = {0};
+
+	if (study_state_read(machine, &state, &ignored) < 0 || !json_object_size(state.hooks) ||
+	    study_state_is_alive(machine, &state))
+		return NULL;
+	return arena_printf(machine->arena, "Study %s still has undo of level %s to run: hvtune study abort.",
+			    state.name, study_levels_text(machine->arena, state.hooks));
 }
 
 /* ---- wishes ---- */

@@ -92,6 +92,22 @@ bool study_state_is_alive(struct knob_machine *machine, const struct study_state
 /* Make this process the one that runs it; written with the next study_state_write(). */
 void study_state_take(struct knob_machine *machine, struct study_state *state);
 
+/* How it stands in the words of a sentence about it, without a full stop: "runs", "is paused". */
+const char *study_state_words(struct knob_machine *machine, const struct study_state *state);
+
+/*
+ * May the study with that uid (NULL: one that has none yet) be this machine's? 0: no other one runs or waits; the state
+ * of its own that a dead process, or this one, has left of it is in nobody's way unless it boots the host. -EBUSY: err
+ * names the study, how it stands and what to do; other errors as study_state_read().
+ */
+int study_state_refuse(struct knob_machine *machine, const char *uid, struct err *err);
+
+/*
+ * What a study whose process is gone has left to be taken back by commands of its levels, as a sentence; NULL: nothing.
+ * In the machine's arena.
+ */
+const char *study_state_owes(struct knob_machine *machine);
+
 /* ---- wishes ---- */
 
 enum study_wish { STUDY_NO_WISH, STUDY_WISH_PAUSE, STUDY_WISH_ABORT };

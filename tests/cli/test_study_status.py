@@ -1,11 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """`hvtune study status`, `pause`, `resume` and `abort` from outside, and what `study check` says of studies that boot."""
 import json
+import os
 import shutil
+import sqlite3
+import subprocess
 import tempfile
+import time
+import unittest
 from pathlib import Path
 
-from harness import TOP, Test, hvtune
+from harness import HVTUNE, TOP, Test, hvtune
 
 STUDY = """study: drivers
 workloads:
@@ -136,3 +141,158 @@ class Standing(Test):
         done = self.check(STUDY)
         self.assert_code(done, 1)
         self.assertIn("driver", done.out)
+
+
+SWAPPINESS = Path("/proc/sys/vm/swappiness")
+
+LIFE = """study: life
+confirm: no
+workloads:
+  nap: {{run: 'sleep {nap}'{takes}}}
+factors:
+  mark:
+    levels:
+      one: {{run: 'echo one > {folder}/mark', undo: 'echo none > {folder}/mark'}}
+      two: {{run: 'echo two > {folder}/mark', undo: 'echo none > {folder}/mark'}}
+{more}"""
+
+KNOB = """  s: {{knob: swappiness, levels: [{0}, {1}]}}
+baseline: {{s: {0}, mark: one}}
+"""
+
+
+@unittest.skipUnless(os.geteuid() == 0, "only root has the study of the machine")
+class Life(Test):
+    """Studies that really run: what is left of one that is paused or killed is in nobody's way, and forgotten by none."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.mark = self.folder / "mark"
+        self.mark.write_text("none\n", encoding="ascii")
+        self.path = self.folder / "s.yaml"
+        self.store = self.folder / "results.db"
+        self.processes = []
+        self.addCleanup(self.end)
+
+    def end(self):
+        for process in self.processes:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+        if self.processes:
+            hvtune("study", "abort")
+
+    def begin(self, nap="0.05", takes=", takes: 1 s", more=""):
+        self.path.write_text(LIFE.format(folder=self.folder, nap=nap, takes=takes, more=more), encoding="utf-8")
+        process = subprocess.Popen([HVTUNE, "study", "run", self.path, "--yes", "--store", self.store],
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.processes.append(process)
+        return process
+
+    def wait_for(self, what, process):
+        for _ in range(600):
+            if what():
+                return
+            if process.poll() is not None:
+                self.fail(process.stdout.read())
+            time.sleep(0.05)
+        self.fail("it takes too long")
+
+    def killed(self, **more):
+        """A study that was killed with a level's command outstanding."""
+        process = self.begin(nap="30", takes=", takes: 30 s", **more)
+        self.wait_for(lambda: self.mark.read_text(encoding="ascii") != "none\n" and self.sessions(), process)
+        time.sleep(0.3)
+        process.kill()
+        process.communicate()
+
+    def sessions(self):
+        try:
+            with sqlite3.connect(f"file:{self.store}?mode=ro", uri=True) as database:
+                return database.execute("SELECT state, why, ended_us FROM session ORDER BY id").fetchall()
+        except sqlite3.OperationalError:
+            return []
+
+    def standing(self):
+        return json.loads(hvtune("study", "status", "--json").out)["state"]
+
+    def assert_none(self):
+        self.assertEqual(self.standing(), "none")
+        self.assertEqual(self.mark.read_text(encoding="ascii"), "none\n")
+
+    def run_other(self):
+        other = self.folder / "other.yaml"
+        other.write_text(LIFE.format(folder=self.folder, nap="0.01", takes=", takes: 1 s", more="").replace("life", "other"),
+                         encoding="utf-8")
+        for words in (("study", "run", other, "--yes", "--store", self.store),
+                      ("tune", "--minutes", "0.1", "--yes", "--no-store", "--", "true")):
+            done = hvtune(*words)
+            self.assert_code(done, 3)
+            self.assert_one_line(done.err)
+            yield done.err
+
+    def test_no_other_beside_one_that_was_killed(self):
+        self.killed()
+        for said in self.run_other():
+            self.assertIn("study life was killed before its end", said)
+            self.assertIn("hvtune study resume", said)
+            self.assertIn("hvtune study abort", said)
+        self.assertEqual(self.standing(), "waiting")
+        for words in (("status",), ("undo",)):
+            self.assertRegex(" ".join(hvtune(*words).out.split()),
+                             "Study life still has undo of level mark=(one|two) to run: hvtune study abort")
+        done = hvtune("study", "pause")
+        self.assert_code(done, 1)
+        self.assertIn("was killed before its end", " ".join(done.out.split()))
+        self.assertIn("hvtune study abort", " ".join(done.out.split()))
+        self.assertEqual([row[2] for row in self.sessions()], [None])
+        self.assert_code(hvtune("study", "abort"), 0)
+        self.assert_none()
+        self.assertNotIn("still has undo", hvtune("status").out)
+        (state, why, ended), = self.sessions()
+        self.assertEqual((state, why), ("stopped", "it was killed, and aborted after that"))
+        self.assertTrue(ended)
+
+    def test_no_other_beside_one_that_is_paused(self):
+        process = self.begin()
+        self.wait_for(self.sessions, process)
+        for said in self.run_other():
+            self.assertIn("study life runs", said)
+        self.assert_code(hvtune("study", "pause"), 0)
+        process.communicate(timeout=30)
+        for said in self.run_other():
+            self.assertIn("study life is paused", said)
+        # It knows where its results are.
+        done = hvtune("study", "resume", "--yes", "--json")
+        self.assert_code(done, 0, 1)
+        self.assertEqual(json.loads(done.out)["study"], "life")
+        self.assert_none()
+
+    def test_resume_puts_back_what_its_own_dead_process_left(self):
+        before = SWAPPINESS.read_text(encoding="ascii")
+        self.addCleanup(SWAPPINESS.write_text, before, encoding="ascii")
+        usual = int(before) % 100 + 1
+        self.killed(more=KNOB.format(usual, usual % 100 + 1))
+        self.assertNotEqual(SWAPPINESS.read_text(encoding="ascii"), before)
+        process = subprocess.Popen([HVTUNE, "study", "resume", "--yes"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   text=True)
+        self.processes.append(process)
+        self.wait_for(lambda: len(self.sessions()) == 2, process)
+        self.assertEqual(self.standing(), "running")
+        self.assert_code(hvtune("study", "abort"), 0)
+        process.communicate(timeout=60)
+        self.assert_none()
+        self.assertEqual(SWAPPINESS.read_text(encoding="ascii"), before)
+        self.assertIn("Nothing of hvtune's is in force", hvtune("status").out)
+
+    def test_what_is_no_state_has_one_way_out(self):
+        state = Path("/var/lib/hvtune/study")
+        self.assertFalse(state.exists())
+        self.addCleanup(state.unlink, missing_ok=True)
+        state.write_text("{}", encoding="ascii")
+        for said in self.run_other():
+            self.assertIn("no state of a study", said)
+            self.assertIn("remove the file", said)
+            self.assertNotIn("abort", said)

@@ -67,9 +67,11 @@ class Tune(Test):
         process.wait()
         done = hvtune("tune", "--minutes", "0.1", "--yes", "--no-store", "--", "true")
         self.assert_code(done, 3)
-        self.assertIn("hvtune undo", done.err)
+        self.assertIn("study killed was killed before its end", done.err)
+        self.assertIn("hvtune study abort", done.err)
         self.assert_code(hvtune("undo"), 0)
         self.assertEqual(settings(), before)
+        self.assert_code(hvtune("study", "abort"), 0)
 
     def test_what_somebody_changes_meanwhile_is_void(self):
         """Every setting that is compared is watched, and set anew after it was changed."""

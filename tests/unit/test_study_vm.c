@@ -440,10 +440,10 @@ static void after_a_power_cut(void **state)
 	vm_scene_write(&scene.vms, BOOT, "second\n");
 	vm_scene_write(&scene.vms, "/proc/sys/vm/swappiness", "60\n");
 	open_host(&scene, "[web]");
-	assert_int_equal(study_host_tidy(&scene.machine, &err), -EIO);
+	assert_int_equal(study_host_tidy(&scene.machine, NULL, &err), -EIO);
 	assert_int_equal(study_vm_wake(&scene.machine, scene.matrix.study, ran, true, &err), 0);
 	assert_true(runs(&scene));
-	if (study_host_tidy(&scene.machine, &err) < 0)
+	if (study_host_tidy(&scene.machine, NULL, &err) < 0)
 		fail_msg("%s: %s", err.where, err.what);
 	assert_as_before(&scene, before);
 	json_decref(ran);

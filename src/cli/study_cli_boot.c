@@ -89,7 +89,8 @@ int study_cli_note(const struct cli *cli, struct measure *measure, const struct 
 				    .meters = cli->values[OPTION_METERS],
 				    .command = session.command,
 				    .directory = session.cwd,
-				    .limits = *limits};
+				    .limits = *limits,
+				    .budget_s = job->study->budget_s};
 	struct study_boot boot = {.arena = measure->arena,
 				  .machine = &measure->machine,
 				  .study = job->study,

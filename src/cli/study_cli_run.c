@@ -11,6 +11,7 @@
 #include "study_cli_boot.h"
 #include "study_meter.h"
 #include "study_suit.h"
+#include "study_time.h"
 #include "text.h"
 
 struct telling {
@@ -256,6 +257,27 @@ static int make_way(struct measure *measure, const struct study_cli_job *job, st
 	return r < 0 ? r : study_host_clean(machine, err);
 }
 
+/* As study_cli_time(); who asks is told of the study meanwhile, and can end it. */
+static int time_workloads(const struct cli *cli, struct measure *measure, const struct study_cli_job *job,
+			  const struct study_matrix *matrix, const struct bench_limits *limits)
+{
+	CLEANUP(study_state_clear) struct study_state state = {0};
+	struct knob_machine *machine = &measure->machine;
+	struct err err = {0};
+
+	if (geteuid() != 0 || !machine->writer || job->resume || study_needs_boots(job->study) ||
+	    !study_time_wanted(job->study, measure->arena))
+		return study_cli_time(cli, measure, job);
+	if (study_cli_note(cli, measure, job, matrix, limits, &state, &err) < 0)
+		return cli_fail(&err);
+	state.timing = true;
+	state.config = "each workload once, to tell how long it takes";
+	int written = study_state_write(machine, &state, &err);
+	int r = written < 0 ? cli_fail(&err) : study_cli_time(cli, measure, job);
+
+	return study_state_remove(machine, &err) < 0 ? cli_fail(&err) : r;
+}
+
 int study_cli_job(struct cli *cli, struct study_cli_job *job)
 {
 	CLEANUP(measure_close) struct measure measure = {0};
@@ -289,7 +311,7 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 		return cli_usage(cli, "this study changes settings of the host: run it as root");
 	study_matrix_make(measure.arena, job->study, &matrix);
 	look_first(&measure, &matrix, &checked);
-	r = checked.possible ? study_cli_time(cli, &measure, job) : 0;
+	r = checked.possible ? time_workloads(cli, &measure, job, &matrix, &limits) : 0;
 	if (r)
 		return r;
 	study_matrix_make(measure.arena, job->study, &matrix);

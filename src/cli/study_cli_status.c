@@ -68,8 +68,9 @@ static void find_standing(struct knob_machine *machine, const struct study_state
 	*ret = (struct standing){
 	    .state = state, .word = word_of(machine, state), .wish = study_wish_read(machine), .left_s = -1};
 	if (study_read(machine->arena, state->file, state->text, strlen(state->text), &ret->study, &mistakes) == 0 &&
-	    ret->study->budget_s > 0)
-		ret->left_s = MAX_OF(ret->study->budget_s - state->spent_s, 0.);
+	    (ret->study->budget_s > 0 || state->budget_s > 0))
+		ret->left_s =
+		    MAX_OF((state->budget_s > 0 ? state->budget_s : ret->study->budget_s) - state->spent_s, 0.);
 }
 
 static json_t *boots_json(const json_t *list)
@@ -130,8 +131,12 @@ static void print_text(const struct cli *cli, struct arena *arena, const struct 
 	const struct study_state *state = standing->state;
 	const char *text = "";
 
+	/* No boot goes on with it by itself. */
+	if (text_equal(standing->word, "waiting") && !state->boots_most)
+		text = "was killed before its end: hvtune study resume goes on with it, hvtune study abort ends it and "
+		       "puts back what it left";
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
-		if (text_equal(words[i].word, standing->word))
+		if (!*text && text_equal(words[i].word, standing->word))
 			text = words[i].text;
 	term_flow(&cli->out, 0, true,
 		  arena_printf(arena, "Study %s %s%s.", state->name, text,
@@ -140,8 +145,10 @@ static void print_text(const struct cli *cli, struct arena *arena, const struct 
 										    : ""));
 	if (state->config)
 		term_flow(&cli->out, 0, true, arena_printf(arena, "Now: %s.", state->config));
-	text = arena_printf(arena, "%u runs, %u of at most %u boots, %.0f min", state->runs, state->boots,
-			    state->boots_most, state->spent_s / 60);
+	text = arena_printf(arena, "%u runs, ", state->runs);
+	if (state->boots_most)
+		text = arena_printf(arena, "%s%u of at most %u boots, ", text, state->boots, state->boots_most);
+	text = arena_printf(arena, "%s%.0f min", text, state->spent_s / 60);
 	if (state->boots_timed)
 		text =
 		    arena_printf(arena, "%s (a boot takes %.1f min)", text, state->boots_s / state->boots_timed / 60);
@@ -202,6 +209,15 @@ int study_cli_pause(struct cli *cli)
 
 	if (r || (!state.boots_most && !study_state_is_alive(&machine, &state)))
 		return r;
+	if (state.timing) {
+		(void)kill(state.pid, SIGTERM);
+		term_flow(
+		    &cli->out, 0, true,
+		    arena_printf(machine.arena,
+				 "Study %s has measured nothing yet that could be kept: it ends, and can be run again.",
+				 state.name));
+		return EXIT_FINE;
+	}
 	term_flow(&cli->out, 0, true,
 		  arena_printf(machine.arena, "Study %s %s. hvtune study resume goes on with it.", state.name,
 			       study_state_is_alive(&machine, &state)

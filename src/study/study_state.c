@@ -78,6 +78,8 @@ static void read_all(struct arena *arena, const json_t *json, struct study_state
 	    .began_s = (int64_t)json_integer_value(json_object_get(json, "began")),
 	    .next_entry = json_is_true(json_object_get(json, "next_entry")),
 	    .boots_most = count_of(json, "boots_most"),
+	    .budget_s = number_of(json, "budget_s"),
+	    .timing = json_is_true(json_object_get(json, "timing")),
 	    .spent_s = number_of(json, "spent_s"),
 	    .boots = count_of(json, "boots"),
 	    .boots_timed = count_of(json, "boots_timed"),
@@ -207,6 +209,9 @@ static json_t *state_json(const struct study_state *state)
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
 		put_text(json, texts[i].key, texts[i].text);
+	if (state->budget_s > 0)
+		(void)json_object_set_new(json, "budget_s", json_real(state->budget_s));
+	(void)json_object_set_new(json, "timing", json_boolean(state->timing));
 	put_shared(json, "environment", state->environment);
 	put_shared(json, "suited", state->suited);
 	put_shared(json, "vms", state->vms);

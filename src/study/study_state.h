@@ -50,6 +50,8 @@ struct study_state {
 	bool next_entry;	    /* GRUB's environment had a word on the next boot's entry */
 	unsigned boots_most;	    /* of the host, in all; 0: it boots never */
 	/* How it stands. */
+	double budget_s;      /* as options have it; 0: as the file has it */
+	bool timing;	      /* nothing is measured yet: each workload is run once, to tell how long it takes */
 	double spent_s;	      /* at work, boots too; without the present process */
 	unsigned boots;	      /* asked for so far */
 	unsigned boots_timed; /* of those the ones of which it is known how long they took... */

@@ -287,6 +287,32 @@ class Life(Test):
         self.assertEqual(SWAPPINESS.read_text(encoding="ascii"), before)
         self.assertIn("Nothing of hvtune's is in force", hvtune("status").out)
 
+    def test_the_first_stage_is_seen_and_can_be_ended(self):
+        for word in ("abort", "pause"):
+            process = self.begin(nap="30", takes="")
+            self.wait_for(lambda: self.standing() == "running", process)
+            self.wait_for(lambda: "each workload once" in " ".join(hvtune("study", "status").out.split()), process)
+            self.assertEqual(self.sessions(), [])
+            self.assert_code(hvtune("study", word), 0)
+            out, _ = process.communicate(timeout=20)
+            self.assertEqual(process.returncode, 3, out)
+            self.assert_none()
+
+    def test_words_of_one_that_boots_nothing(self):
+        process = subprocess.Popen([HVTUNE, "tune", "--minutes", "3", "--yes", "--no-store", "--", "sleep", "1"],
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        self.processes.append(process)
+        self.wait_for(lambda: "min left" in hvtune("study", "status").out and
+                      "each workload once" not in " ".join(hvtune("study", "status").out.split()), process)
+        done = hvtune("study", "status")
+        self.assertRegex(" ".join(done.out.split()), "at most [0-3] min left")
+        self.assertNotIn("boots", done.out)
+        process.kill()
+        process.communicate()
+        done = hvtune("study", "status")
+        self.assertIn("was killed before its end", " ".join(done.out.split()))
+        self.assertNotIn("boot", done.out)
+
     def test_what_is_no_state_has_one_way_out(self):
         state = Path("/var/lib/hvtune/study")
         self.assertFalse(state.exists())

@@ -44,8 +44,13 @@ int study_host_tidy(struct knob_machine *machine, const char *name, struct err *
 int study_host_clean(struct knob_machine *machine, struct err *err)
 {
 	struct knob_journal journal = {0};
+	CLEANUP(study_state_clear) struct study_state state = {0};
 	struct err study = {0};
 	unsigned *ids;
+
+	/* One whose levels are commands has nothing in the journal. */
+	if (study_state_read(machine, &state, &study) == 0 && study_state_is_alive(machine, &state))
+		return study_state_refuse(machine, NULL, err);
 	int r = knob_journal_read(machine, &journal, err);
 	size_t count = r < 0 ? 0 : knob_in_force(machine, &journal, &ids);
 

@@ -41,8 +41,8 @@ void study_host_begin(struct study_host *host);
 bool study_host_stopped(void *data);
 
 /*
- * Has a study or comparison settings in force, one that runs or was killed, or was a change cut short? They would be
- * taken for the machine's own. -EBUSY, and err says what and how to put it back; 0: no.
+ * Does a study run, has a study or comparison settings in force, one that runs or was killed, or was a change cut
+ * short? They would be taken for the machine's own. -EBUSY, and err says what and how to put it back; 0: no.
  */
 int study_host_clean(struct knob_machine *machine, struct err *err);
 

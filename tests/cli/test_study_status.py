@@ -260,6 +260,9 @@ class Life(Test):
         self.wait_for(self.sessions, process)
         for said in self.run_other():
             self.assertIn("study life runs", said)
+        done = hvtune("compare", "--no-store", "--a", "swappiness=5", "--b", "swappiness=7", "--", "true")
+        self.assert_code(done, 3)
+        self.assertIn("study life runs", done.err)
         self.assert_code(hvtune("study", "pause"), 0)
         process.communicate(timeout=30)
         for said in self.run_other():

@@ -208,6 +208,7 @@ static const struct {
     {OPTION_PICK, "pick", "apply"},
     {OPTION_SLOWER, "slower", "apply"},
     {OPTION_ELSEWHERE, "measured-elsewhere", "apply"},
+    {OPTION_NOT_SURE, "not-sure", "apply"},
     {OPTION_DRY_RUN, "dry-run", "apply"},
     {OPTION_NO_TRIAL, "no-trial", "apply"},
     {OPTION_SETTLE, "settle", "apply"},

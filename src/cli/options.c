@@ -73,6 +73,7 @@ const struct cli_option cli_options[] = {
      "fastest, efficient, near (efficient and hardly slower), knee, idle, or a configuration by its name"},
     {OPTION_SLOWER, "slower", 0, "PERCENT", "how much slower than the fastest \"near\" may be (5)"},
     {OPTION_ELSEWHERE, "measured-elsewhere", 0, NULL, "take over what was measured on another host or kernel"},
+    {OPTION_NOT_SURE, "not-sure", 0, NULL, "apply with --yes too what the study is not sure of"},
     {OPTION_CONNECT, "connect", 'c', "URI",
      "take the VMs that libvirt has at URI (qemu:///session, say), asked read-only, instead of those in its files"},
     {OPTION_REFRESH, "refresh", 'r', "SECONDS", "read so often: 1 to 10 (2)"},
@@ -164,23 +165,10 @@ static const enum cli_option_id knobs_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id confirm_options[] = {OPTION_WAIT, OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id undo_options[] = {OPTION_EVERY, OPTION_UNDO_YES, OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id hold_options[] = {0};
-static const enum cli_option_id study_options[] = {OPTION_STUDY_VM,
-						   OPTION_PICK,
-						   OPTION_SLOWER,
-						   OPTION_ELSEWHERE,
-						   OPTION_YES,
-						   OPTION_DRY_RUN,
-						   OPTION_ACCEPT_RISK,
-						   OPTION_NO_TRIAL,
-						   OPTION_SETTLE,
-						   OPTION_MAX_LOAD,
-						   OPTION_MAX_TEMP,
-						   OPTION_METERS,
-						   OPTION_STORE,
-						   OPTION_NO_STORE,
-						   OPTION_ROOT,
-						   OPTION_JSON,
-						   0};
+static const enum cli_option_id study_options[] = {
+    OPTION_STUDY_VM, OPTION_PICK,	 OPTION_SLOWER,	  OPTION_ELSEWHERE, OPTION_NOT_SURE, OPTION_YES,
+    OPTION_DRY_RUN,  OPTION_ACCEPT_RISK, OPTION_NO_TRIAL, OPTION_SETTLE,    OPTION_MAX_LOAD, OPTION_MAX_TEMP,
+    OPTION_METERS,   OPTION_STORE,	 OPTION_NO_STORE, OPTION_ROOT,	    OPTION_JSON,     0};
 static const enum cli_option_id workloads_options[] = {OPTION_YES, OPTION_DRY_RUN, OPTION_JSON, 0};
 static const enum cli_option_id tune_options[] = {
     OPTION_MINUTES,  OPTION_TUNE_APPLY, OPTION_YES,   OPTION_ACCEPT_RISK, OPTION_CWD,  OPTION_MAX_LOAD,

@@ -7,6 +7,7 @@
 #include "change.h"
 #include "measure.h"
 #include "report.h"
+#include "report_study.h"
 #include "store.h"
 #include "study_cli.h"
 #include "study_matrix.h"
@@ -21,7 +22,8 @@ struct kept {
 	json_t *roots[3];
 	size_t root_count;
 	struct study *study;
-	const char *settings; /* JSON: of the configuration that is applied, as it was measured; NULL: not known */
+	const char *state, *why; /* how that session ended: anything but "done" is no decision of the study */
+	const char *settings;	 /* JSON: of the configuration that is applied, as it was measured; NULL: not known */
 };
 
 static void kept_clear(struct kept *kept)
@@ -78,6 +80,8 @@ static int read_study(struct store *store, const char *wanted, struct kept *kept
 			answer = sessions[i].session.verdict;
 			facts = sessions[i].session.facts;
 			kept->host = sessions[i].session.host;
+			kept->state = sessions[i].session.state;
+			kept->why = sessions[i].session.why;
 		}
 	kept->answer = json_object_get(parsed(kept, answer), "answer");
 	kept->facts = parsed(kept, facts);
@@ -206,6 +210,38 @@ static const char *pick_names(struct arena *arena)
 	return arena_printf(arena, "%sor a configuration by its name", text);
 }
 
+/* What is not known of a pick is told; who is not asked afterwards has to know it beforehand. 0, or an exit code. */
+static int check_sure(const struct cli *cli, const struct kept *kept, const json_t *pick, const char *name)
+{
+	const char *unsure = json_string_value(json_object_get(pick, "unsure"));
+	const json_t *bad = json_object_get(pick, "bad");
+	bool sure = json_is_true(json_object_get(pick, "sure")), ended = text_equal(kept->state, "done");
+	const char *text = "";
+
+	if (sure && ended)
+		return 0;
+	if (!ended)
+		text = arena_printf(kept->arena, "the study did not come to its end%s%s%s", kept->why ? " (" : "",
+				    kept->why ? kept->why : "", kept->why ? ")" : "");
+	if (!sure && unsure)
+		text = arena_printf(kept->arena, "%s%s%s", text, *text ? "; " : "", unsure);
+	if (!sure && json_is_number(bad))
+		text = arena_printf(kept->arena, "%s%sby the runs %s that it is more than %.3g %% worse than the best",
+				    text, *text ? "; " : "", report_study_odds(kept->arena, json_number_value(bad)),
+				    100 * json_number_value(json_object_get(kept->answer, "within")));
+	text = arena_printf(kept->arena, "that %s is the best is not as sure as was asked for: %s", name,
+			    *text ? text : "the study does not say why");
+	if (!cli_given(cli, OPTION_YES) || cli_given(cli, OPTION_NOT_SURE)) {
+		(void)fprintf(stderr, "hvtune: %s\n", text);
+		return 0;
+	}
+	(void)refuse(kept->name, text,
+		     arena_printf(kept->arena,
+				  "measure on (hvtune study resume %.8s), or take it all the same: --not-sure",
+				  kept->uid));
+	return EXIT_FINDINGS;
+}
+
 /* A configuration by its name, or what is picked. 0, or an exit code after a line. */
 static int find_pick(const struct cli *cli, const struct kept *kept, double slower, const char **ret)
 {
@@ -232,14 +268,8 @@ static int find_pick(const struct cli *cli, const struct kept *kept, double slow
 					       ? json_string_value(json_object_get(pick, "why"))
 					       : "energy was not measured"),
 			      NULL);
-	if (!json_is_true(json_object_get(pick, "sure")) && !(slower > 0))
-		(void)fprintf(stderr,
-			      "hvtune: that it is the best is not as sure as was asked for: with %.2g %% it is more "
-			      "than %.2g %% worse\n",
-			      100 * json_number_value(json_object_get(pick, "bad")),
-			      100 * json_number_value(json_object_get(kept->answer, "within")));
 	*ret = name;
-	return 0;
+	return check_sure(cli, kept, pick, name);
 }
 
 /* ---- what it sets ---- */

@@ -82,6 +82,7 @@ struct report_pick {
 	const char *configuration; /* NULL: none, see why */
 	const char *why;
 	bool sure;
+	const char *unsure;	     /* what keeps it from being sure; NULL: it is, or that was not kept */
 	double bad, regret_95, gain; /* NAN: not known */
 };
 

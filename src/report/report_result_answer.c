@@ -9,6 +9,7 @@
 
 #include "report_result_internal.h"
 #include "report_scale.h"
+#include "report_study.h"
 #include "text.h"
 
 /* More points cannot be told apart. */
@@ -82,6 +83,7 @@ static void read_picks(struct report_answer *answer, struct arena *arena, const 
 					     .configuration = word(arena, one, "configuration"),
 					     .why = word(arena, one, "why"),
 					     .sure = json_is_true(json_object_get(one, "sure")),
+					     .unsure = word(arena, one, "unsure"),
 					     .bad = number(one, "bad"),
 					     .regret_95 = number(one, "regret_95"),
 					     .gain = number(one, "gain")};
@@ -279,7 +281,19 @@ bool result_chart_answer(struct report_result *result)
 
 static const char *share(struct arena *arena, double value)
 {
-	return isfinite(value) ? arena_printf(arena, "%.2g %%", 100 * value) : "not known";
+	return isfinite(value) ? report_study_percent(arena, value) : "not known";
+}
+
+static const char *how_sure(struct arena *arena, const struct report_pick *pick)
+{
+	const char *odds =
+	    isfinite(pick->bad) ? arena_printf(arena, "%s that it is not", report_study_odds(arena, pick->bad)) : NULL;
+
+	if (pick->sure)
+		return "as asked for";
+	if (!pick->unsure)
+		return odds ? arena_printf(arena, "not sure: %s", odds) : "not sure";
+	return arena_printf(arena, "not sure: %s%s%s", pick->unsure, odds ? "; by the runs " : "", odds ? odds : "");
 }
 
 void result_doc_picks(struct doc *doc, const struct report_result *result)
@@ -301,9 +315,7 @@ void result_doc_picks(struct doc *doc, const struct report_result *result)
 		row[1] = pick->configuration ? pick->configuration : arena_printf(doc->arena, "none: %s", pick->why);
 		if (!pick->configuration)
 			continue;
-		row[2] = pick->sure
-			     ? "as asked for"
-			     : arena_printf(doc->arena, "not sure: %s that it is not", share(doc->arena, pick->bad));
+		row[2] = how_sure(doc->arena, pick);
 		row[3] = share(doc->arena, pick->regret_95);
 		row[4] = share(doc->arena, pick->gain);
 	}

@@ -5,6 +5,7 @@
 
 #include "report_result_internal.h"
 #include "report_scale.h"
+#include "report_study.h"
 #include "text.h"
 
 /* ---- words ---- */
@@ -203,17 +204,23 @@ static const char *sureness(const struct report_result *result, const json_t *ta
 	double within = 100 * result_method_number(result->whole, "within", STAT_MARGIN);
 	double confidence = 100 * result_method_number(result->whole, "confidence", .98);
 	const json_t *bad = json_object_get(target, "bad");
+	const char *unsure = json_string_value(json_object_get(target, "unsure"));
+	const char *odds =
+	    json_is_number(bad)
+		? arena_printf(result->arena, "by the runs %s that it is more than %.3g %% worse than the best",
+			       report_study_odds(result->arena, json_number_value(bad)), within)
+		: NULL;
 
+	if (!json_is_true(json_object_get(target, "sure")) && unsure)
+		return arena_printf(result->arena, "not sure: %s%s%s", unsure, odds ? "; " : "", odds ? odds : "");
 	if (json_is_true(json_object_get(target, "fallback")))
 		return "chosen by successive halving; how sure that is, is not known";
 	if (json_is_true(json_object_get(target, "sure")))
-		return arena_printf(result->arena, "within %.2g %% of the best, with %.0f %% confidence", within,
+		return arena_printf(result->arena, "within %.3g %% of the best, with %.0f %% confidence", within,
 				    confidence);
-	return json_is_number(bad)
-		   ? arena_printf(result->arena, "not sure: with %.0f %% it is more than %.2g %% worse than the best",
-				  100 * json_number_value(bad), within)
-		   : arena_printf(result->arena, "not sure: that no other is more than %.2g %% better is not shown",
-				  within);
+	return odds ? arena_printf(result->arena, "not sure: %s", odds)
+		    : arena_printf(result->arena, "not sure: that no other is more than %.3g %% better is not shown",
+				   within);
 }
 
 static const char *confirmation(struct arena *arena, const json_t *confirmed)

@@ -22,11 +22,17 @@ const char *report_study_length(struct arena *arena, const struct study_estimate
 /* Adds "study", "configurations", "factors", "workloads", "switches", "problems", "possible" to `json`. */
 void report_study_check_json(json_t *json, const struct study_matrix *matrix, const struct study_checked *checked);
 
+/* A share of 1 in per cent, "2.5 %"; odds of few draws are never told as 0 or 100 %: "less than 0.1 %". In the arena.
+ */
+const char *report_study_percent(struct arena *arena, double share);
+const char *report_study_odds(struct arena *arena, double share);
+
 /* The best of each target, how sure that is, and where what was measured stands. */
 void report_study_answer(const struct term *term, const struct study_matrix *matrix,
 			 const struct study_outcome *outcome);
 
-/* A list, for each target: {"target", "best", "sure", "bad", "fallback", "configurations", "confirmed"}. */
+/* A list, for each target: {"target", "best", "sure", "unsure" (why), "bad", "fallback", "configurations",
+ * "confirmed"}. */
 json_t *report_study_answer_json(const struct study_matrix *matrix, const struct study_outcome *outcome);
 
 /* What to take, how sure that is and what more time would bring, the front, idle watts, shares. */

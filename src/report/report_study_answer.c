@@ -54,7 +54,7 @@ static size_t make_rows(struct arena *arena, const struct study_matrix *matrix, 
 					     .runs = runs[c],
 					     .value = exp(standing ? standing->mean : sums[c] / runs[c]),
 					     .ratio = NAN,
-					     .good = standing ? standing->good : (double)NAN};
+					     .good = standing && isfinite(answer->bad) ? standing->good : (double)NAN};
 	}
 	*ret = rows;
 	return count;
@@ -145,7 +145,8 @@ static void print_rows(const struct term *term, struct arena *arena, const struc
 			text = arena_printf(arena, "%s, %s than the baseline (%+.1f to %+.1f %%)", text,
 					    difference(arena, row->ratio), 100 * (row->low - 1), 100 * (row->high - 1));
 		if (isfinite(row->good))
-			text = arena_printf(arena, "%s; among the best with %.0f %%", text, 100 * row->good);
+			text = arena_printf(arena, "%s; among the best with %s", text,
+					    report_study_odds(arena, row->good));
 		(void)fputs("    ", term->out);
 		term_flow(term, 6, true,
 			  arena_printf(arena, "%s: %s", study_config_name(arena, matrix, (size_t)row->config), text));
@@ -154,27 +155,33 @@ static void print_rows(const struct term *term, struct arena *arena, const struc
 		(void)fprintf(term->out, "    ... and %zu more\n", count - MOST_ROWS);
 }
 
+const char *report_study_percent(struct arena *arena, double share)
+{
+	double percent = 100 * share;
+
+	return arena_printf(arena, percent >= 9.95 ? "%.0f %%" : "%.2g %%", percent);
+}
+
+const char *report_study_odds(struct arena *arena, double share)
+{
+	return share < .001   ? "less than 0.1 %"
+	       : share > .999 ? "more than 99.9 %"
+	       : share >= .99 ? arena_printf(arena, "%.1f %%", 100 * share)
+			      : report_study_percent(arena, share);
+}
+
 static const char *sureness(struct arena *arena, const struct study *study, const struct study_answer *answer)
 {
 	if (answer->limited)
 		return "the best of those that keep the limits; how sure that is stands below";
-	if (answer->fallback)
-		return "chosen by successive halving, since the model does not describe these runs; how sure that is, "
-		       "is "
-		       "not known";
 	if (!answer->sure)
 		return isfinite(answer->bad)
-			   ? arena_printf(
-				 arena,
-				 "not sure: with %.0f %% it is more than %.2g %% worse than the best; more runs would "
-				 "tell",
-				 100 * answer->bad, 100 * study->within)
-			   : arena_printf(
-				 arena,
-				 "not sure: that no other is more than %.2g %% better is not shown; more blocks would "
-				 "tell",
-				 100 * study->within);
-	return arena_printf(arena, "within %.2g %% of the best, with %.0f %% confidence", 100 * study->within,
+			   ? arena_printf(arena,
+					  "not sure: %s; by the runs %s that it is more than %.3g %% worse than the "
+					  "best",
+					  answer->unsure, report_study_odds(arena, answer->bad), 100 * study->within)
+			   : arena_printf(arena, "not sure: %s", answer->unsure);
+	return arena_printf(arena, "within %.3g %% of the best, with %.0f %% confidence", 100 * study->within,
 			    100 * study->confidence);
 }
 
@@ -283,12 +290,12 @@ json_t *report_study_answer_json(const struct study_matrix *matrix, const struct
 				      number(isfinite(rows[i].ratio) ? rows[i].low : (double)NAN), "high",
 				      number(isfinite(rows[i].ratio) ? rows[i].high : (double)NAN), "good",
 				      number(rows[i].good)));
-		json = json_pack("{s:s, s:o, s:b, s:o, s:b, s:o}", "target", targets[t].name, "best",
+		json = json_pack("{s:s, s:o, s:b, s:o, s:o, s:b, s:o}", "target", targets[t].name, "best",
 				 answer.incumbent < 0
 				     ? json_null()
 				     : report_json_text(study_config_name(arena, matrix, (size_t)answer.incumbent)),
-				 "sure", answer.sure, "bad", number(answer.bad), "fallback", answer.fallback,
-				 "configurations", configs);
+				 "sure", answer.sure, "unsure", report_json_text(answer.unsure), "bad",
+				 number(answer.bad), "fallback", answer.fallback, "configurations", configs);
 		if (answer.incumbent >= 0 && study_confirmed(outcome->engine, t, outcome->seen, outcome->count,
 							     answer.incumbent, &compare, NULL) == 0)
 			json_object_set_new(json, "confirmed",

@@ -97,7 +97,7 @@ static bool is_worth_telling(const struct telling *telling, enum study_pick whic
 static void tell_config(const struct telling *telling, enum study_pick first, const struct study_row *row)
 {
 	const struct study *study = telling->matrix->study;
-	const char *titles = "", *unsure = "";
+	const char *titles = "", *unsure = "", *odds = "", *before = NULL;
 
 	for (size_t i = first; i < STUDY_PICKS; i++) {
 		const struct study_picked *pick = &telling->verdict->picks[i];
@@ -106,19 +106,25 @@ static void tell_config(const struct telling *telling, enum study_pick first, co
 		if (pick->config != row->config)
 			continue;
 		titles = arena_printf(telling->arena, "%s%s%s", titles, *titles ? ", " : "", title);
-		if (!pick->sure)
-			unsure = arena_printf(telling->arena, "%s%s%.2g %% that it is not the %s", unsure,
-					      *unsure ? ", " : "", 100 * pick->outlook.bad, title);
+		if (!pick->sure && !text_equal(pick->unsure, before))
+			unsure = arena_printf(telling->arena, "%s%s%s", unsure, *unsure ? "; " : "", pick->unsure);
+		before = pick->sure ? before : pick->unsure;
+		if (!pick->sure && isfinite(pick->outlook.bad))
+			odds = arena_printf(telling->arena, "%s%s%s that it is not the %s", odds, *odds ? ", " : "",
+					    report_study_odds(telling->arena, pick->outlook.bad), title);
 	}
 	say(telling, 2, arena_printf(telling->arena, "%s: %s", titles, name_of(telling, row->config)));
 	say(telling, 4, beside_baseline(telling, row));
 	if (*unsure)
 		say(telling, 4,
-		    arena_printf(telling->arena, "not as sure as asked for (%.3g %%): by the runs %s within %.2g %%",
-				 100 * study->confidence, unsure, 100 * study->within));
+		    arena_printf(telling->arena, "not as sure as asked for (%.3g %%): %s%s", 100 * study->confidence,
+				 unsure,
+				 *odds ? arena_printf(telling->arena, "; by the runs %s within %.3g %%", odds,
+						      100 * study->within)
+				       : ""));
 	else
 		say(telling, 4,
-		    arena_printf(telling->arena, "within %.2g %% of the best with the %.3g %% that were asked for",
+		    arena_printf(telling->arena, "within %.3g %% of the best with the %.3g %% that were asked for",
 				 100 * study->within, 100 * study->confidence));
 }
 
@@ -164,12 +170,14 @@ static void tell_outlook(const struct telling *telling)
 		const struct study_picked *pick = &verdict->picks[i];
 		const struct stat_outlook *is = &pick->outlook;
 
-		if (pick->config >= 0 && (pick->sought || i == STUDY_FASTEST))
+		if (pick->config >= 0 && (pick->sought || i == STUDY_FASTEST) && isfinite(is->regret_mean))
 			text = arena_printf(telling->arena,
-					    "%s%s%s %.2g %% (it is now expected to be %.2g %% behind the best, at most "
-					    "%.2g %% with 95 %%)",
+					    "%s%s%s %s (it is now expected to be %s behind the best, at most %s with "
+					    "95 %%)",
 					    text, *text ? ", " : "", title_of(telling, (enum study_pick)i),
-					    100 * is->gain, 100 * is->regret_mean, 100 * is->regret_95);
+					    report_study_percent(telling->arena, is->gain),
+					    report_study_percent(telling->arena, is->regret_mean),
+					    report_study_percent(telling->arena, is->regret_95));
 	}
 	if (*text)
 		term_flow(telling->term, 0, true,
@@ -183,21 +191,28 @@ static void tell_front(const struct telling *telling)
 {
 	const struct study_verdict *verdict = telling->verdict;
 	size_t count = 0;
+	bool odds = true;
 
-	for (size_t i = 0; i < verdict->row_count; i++)
+	for (size_t i = 0; i < verdict->row_count; i++) {
 		count += verdict->rows[i].front;
+		odds = odds && (!verdict->rows[i].front || isfinite(verdict->rows[i].dominated));
+	}
 	if (count < 2)
 		return;
 	term_flow(telling->term, 0, true,
-		  "No other is both as fast and as efficient (with the probability that one is after all):");
+		  odds ? "No other is both as fast and as efficient (with the probability that one is after all):"
+		       : "No other is both as fast and as efficient (too few runs to say how sure):");
 	for (size_t i = 0; i < verdict->row_count; i++) {
 		const struct study_row *row = &verdict->rows[i];
 
 		if (row->front)
 			say(telling, 2,
-			    arena_printf(telling->arena, "%s: time %.4g, energy %.4g J (%.0f %%)%s",
+			    arena_printf(telling->arena, "%s: time %.4g, energy %.4g J%s%s",
 					 name_of(telling, row->config), row->value[STUDY_TIME].estimate,
-					 row->value[STUDY_ENERGY].estimate, 100 * row->dominated,
+					 row->value[STUDY_ENERGY].estimate,
+					 odds ? arena_printf(telling->arena, " (%s)",
+							     report_study_odds(telling->arena, row->dominated))
+					      : "",
 					 row->allowed ? "" : "; it breaks a limit"));
 	}
 }

@@ -31,11 +31,12 @@ static json_t *picks_json(struct arena *arena, const struct study_matrix *matrix
 		bool there = pick->config >= 0;
 
 		json_array_append_new(
-		    list, json_pack("{s:s, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o}", "pick",
+		    list, json_pack("{s:s, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "pick",
 				    study_pick_name((enum study_pick)i), "configuration",
 				    name_of(arena, matrix, pick->config), "why",
 				    there ? json_null() : report_json_text(pick->why), "sought", pick->sought, "sure",
-				    pick->sure, "bad", there ? number(pick->outlook.bad) : json_null(), "regret",
+				    pick->sure, "unsure", report_json_text(there ? pick->unsure : NULL), "bad",
+				    there ? number(pick->outlook.bad) : json_null(), "regret",
 				    there ? number(pick->outlook.regret_mean) : json_null(), "regret_95",
 				    there ? number(pick->outlook.regret_95) : json_null(), "gain",
 				    there ? number(pick->outlook.gain) : json_null()));

@@ -81,7 +81,8 @@ void stat_outlook(const double *draws, int count, int n, const double *means, co
 	outlook.best = (double)best / count;
 	outlook.bad = (double)bad / count;
 	outlook.regret_mean = stat_mean(regrets, count);
-	outlook.regret_95 = stat_sorted_quantile(regrets, count, .95);
+	/* Of heavy tails the mean may lie beyond the 95 % point: no bound is told that lies below what is expected. */
+	outlook.regret_95 = MAX_OF(stat_sorted_quantile(regrets, count, .95), outlook.regret_mean);
 	/* Of a finite number of draws it may come out a hair above what it cannot exceed. */
 	outlook.gain = MIN_OF(outlook.gain, outlook.regret_mean);
 	*ret = outlook;

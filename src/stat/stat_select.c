@@ -224,8 +224,11 @@ int stat_rank(const struct stat_model *model, const struct stat_space *space, co
 		regrets[d] = expm1(draw[0] - draw[best]);
 	}
 	gsl_sort(regrets, 1, RANK_DRAWS);
-	*ret_ranking = (struct stat_ranking){incumbent, stat_mean(regrets, RANK_DRAWS),
-					     stat_sorted_quantile(regrets, RANK_DRAWS, .95)};
+	double mean = stat_mean(regrets, RANK_DRAWS);
+
+	/* As in stat_outlook(): no bound below what is expected. */
+	*ret_ranking =
+	    (struct stat_ranking){incumbent, mean, MAX_OF(stat_sorted_quantile(regrets, RANK_DRAWS, .95), mean)};
 	return 0;
 }
 

@@ -235,7 +235,18 @@ int study_answer_blocks(struct study_engine *engine, size_t target, const struct
 	if (!blocks)
 		return err_set(err, ENODATA, engine->matrix->study->file,
 			       "no block of all configurations is whole yet");
-	return judge(engine, target, seen, count, configs, config_count, blocks, &ret->incumbent, &ret->sure, err);
+	bool few;
+	int r = judge(engine, target, seen, count, configs, config_count, blocks, &ret->incumbent, &ret->sure, err);
+
+	if (r < 0)
+		return r;
+	ret->unsure = study_lack(engine, seen, count, &few);
+	if (!ret->unsure && !ret->sure)
+		ret->unsure =
+		    arena_printf(engine->arena, "%d runs of each do not show that no other is more than %.3g %% better",
+				 blocks, 100 * engine->matrix->study->within);
+	ret->sure = !ret->unsure;
+	return 0;
 }
 
 /* ---- each lever alone and left out ---- */

@@ -71,6 +71,13 @@ size_t study_pick_seen(const struct study_engine *engine, const struct study_see
 int study_answer_design(struct study_engine *engine, size_t target, const struct study_seen *seen, size_t count,
 			struct study_answer *ret, struct err *err);
 
+/*
+ * What these runs lack before anything may be called sure by them, in words ("3 of 4 configurations were not
+ * measured"); NULL: they are as many as the design wants at least. *ret_few: no odds are told of them either. `runs`:
+ * valid ones of the choice, see study_pick_seen(). In the engine's arena.
+ */
+const char *study_lack(struct study_engine *engine, const struct study_seen *runs, size_t count, bool *ret_few);
+
 /* Means of ln of a target by configuration, the model's where there is one; NAN: not measured. */
 double *study_means(struct study_engine *engine, size_t target, const struct study_answer *answer,
 		    const struct study_seen *seen, size_t count);

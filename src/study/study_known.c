@@ -204,6 +204,7 @@ int study_know(struct study_engine *engine, const struct study_seen *seen, size_
 	for (size_t goal = 0; goal < STUDY_IDLE_WATTS; goal++) {
 		counts[goal] = study_runs_with(engine, seen, count, (enum study_goal)goal, &runs[goal]);
 		ret[goal].measured = counts[goal] > 0;
+		ret[goal].goals[goal] = true;
 		for (size_t i = 0; i < counts[goal]; i++)
 			if (!there[runs[goal][i].config]) {
 				there[runs[goal][i].config] = true;

@@ -19,6 +19,7 @@ struct study_places {
 /* What is known of one goal. Logs by place; NAN where it was not measured. */
 struct study_known {
 	bool measured;
+	bool goals[STUDY_GOALS]; /* of which runs it is made */
 	double *means;
 	double *draws;		  /* [draw][place], to be freed */
 	struct stat_cell *cells;  /* by place; of whole blocks without what their blocks have in common */
@@ -49,7 +50,8 @@ struct study_judging {
 	size_t count;
 	struct study_places places;
 	struct study_known known[STUDY_GOALS];
-	struct stat_cell *idle_cells; /* logs of the windows, by place of verdict->idles */
+	const char *lack[STUDY_GOALS]; /* what the runs with that goal lack, see study_lack(); NULL: nothing */
+	struct stat_cell *idle_cells;  /* logs of the windows, by place of verdict->idles */
 	struct study_verdict *verdict;
 };
 

@@ -426,6 +426,7 @@ int study_answer(struct study_engine *engine, size_t target, const struct study_
 		answer.incumbent = least_of(engine, study_watts(engine, STUDY_IDLE_WATTS, seen, count), NULL);
 		if (answer.incumbent < 0)
 			return err_set(err, ENODATA, engine->matrix->study->file, "nothing was measured yet");
+		answer.unsure = "idle windows are few; their odds stand at the pick";
 		*ret = answer;
 		return 0;
 	}
@@ -438,6 +439,7 @@ int study_answer(struct study_engine *engine, size_t target, const struct study_
 		answer.incumbent = least_of(engine, study_means(engine, target, &answer, seen, count), allowed);
 		answer.limited = true;
 		answer.sure = false;
+		answer.unsure = "it is the best of those that keep the limits, of which the design has not asked";
 		answer.bad = answer.regret_mean = answer.regret_95 = (double)NAN;
 	}
 	*ret = answer;

@@ -71,9 +71,10 @@ struct study_target {
 enum { STUDY_MOST_TARGETS = 3 };
 
 struct study_answer {
-	int incumbent;			 /* -1: there is none */
+	int incumbent;			 /* of those that were measured; -1: there is none */
 	bool sure;			 /* within study->within of the best, with study->confidence */
-	double bad;			 /* P(it is not); NAN for designs that do not say */
+	const char *unsure;		 /* what keeps it from being sure, a clause; NULL: it is sure */
+	double bad;			 /* P(it is not); NAN for designs that do not say, and of too few runs */
 	double regret_mean, regret_95;	 /* relative; NAN likewise */
 	struct stat_standing *standings; /* by configuration; NULL for designs without a model */
 	bool limited;			 /* the design's best breaks a limit: this is the best that keeps it */

@@ -30,7 +30,8 @@ static void make_middle(struct study_judging *judging, struct study_known *ret)
 	const struct study_known *time = &judging->known[STUDY_TIME], *energy = &judging->known[STUDY_ENERGY];
 	size_t n = judging->places.count;
 
-	*ret = (struct study_known){.measured = time->measured && energy->measured};
+	*ret = (struct study_known){.measured = time->measured && energy->measured,
+				    .goals = {[STUDY_TIME] = true, [STUDY_ENERGY] = true}};
 	if (!ret->measured)
 		return;
 	ret->means = ARENA_ARRAY(judging->engine->arena, n + 1, double);
@@ -73,13 +74,66 @@ static int least_of(const double *means, const bool *among, size_t count)
 	return best;
 }
 
+/* Sure by odds, where nothing is lacking. */
+static void find_sure(struct study_judging *judging, const char *lack, bool few, struct study_picked *ret)
+{
+	double most = 1 - study_model_target(judging->study);
+
+	ret->unsure = lack;
+	if (!lack && !(ret->outlook.bad <= most))
+		ret->unsure =
+		    arena_printf(judging->engine->arena, "more than %.3g %% are left that it is not", 100 * most);
+	ret->sure = !ret->unsure;
+	if (few)
+		ret->outlook = (struct stat_outlook){NAN, NAN, NAN, NAN, NAN};
+}
+
+/* What the runs with these goals lack, and a race that has not met its rule; NULL: nothing. */
+static const char *lack_of(struct study_judging *judging, const bool *goals, bool *ret_few)
+{
+	const struct study_target *targets;
+	size_t count = study_engine_targets(judging->engine, &targets);
+	const char *lack = NULL;
+
+	*ret_few = false;
+	for (size_t goal = 0; goal < STUDY_IDLE_WATTS; goal++)
+		if (goals[goal]) {
+			lack = lack ? lack : judging->lack[goal];
+			*ret_few = *ret_few || judging->verdict->few[goal];
+		}
+	for (size_t t = 0; t < count && !lack && judging->engine->design == STUDY_RACE; t++) {
+		struct study_answer answer;
+
+		if (study_answer_design(judging->engine, t, judging->seen, judging->count, &answer, NULL) < 0)
+			lack = "nothing was measured that has all that is sought";
+		else if (!answer.sure)
+			lack = arena_printf(judging->engine->arena, "the race for %s has not met its rule: %s",
+					    targets[t].name, answer.unsure);
+	}
+	return lack;
+}
+
+/* A limit of idle watts bars what has no window yet. */
+static const char *lack_of_idle(struct study_judging *judging)
+{
+	struct study_step step = {.what = STUDY_DONE};
+	int r = study_next_idle(judging->engine, judging->seen, judging->count, &step, NULL);
+
+	return r < 0 || step.what == STUDY_RUN ? "not all idle windows were measured" : NULL;
+}
+
 static void look_out(struct study_judging *judging, const struct study_known *known, const bool *among, int place,
 		     struct study_picked *ret)
 {
+	bool few;
+	const char *lack = lack_of(judging, known->goals, &few);
+
+	if (!lack && study_limit(judging->study, STUDY_IDLE_WATTS) > 0)
+		lack = lack_of_idle(judging);
 	stat_outlook(known->draws, STUDY_DRAWS, (int)judging->places.count, known->means, among, place,
 		     judging->study->within, &ret->outlook);
 	ret->config = judging->places.configs[place];
-	ret->sure = ret->outlook.bad <= 1 - study_model_target(judging->study);
+	find_sure(judging, lack, few, ret);
 }
 
 static void choose(struct study_judging *judging, const struct study_known *known, const bool *among,
@@ -108,14 +162,24 @@ static void take_word(struct study_judging *judging, const char *name, const str
 		if (strcmp(targets[t].name, name) != 0)
 			continue;
 		pick->sought = true;
-		if (has_limits(judging->study) || pick->config < 0 ||
+		if (pick->config < 0 ||
 		    study_answer(judging->engine, t, judging->seen, judging->count, &answer, NULL) < 0 ||
-		    answer.incumbent < 0 || !study_verdict_row(judging->verdict, answer.incumbent))
+		    answer.incumbent < 0)
 			return;
-		look_out(judging, known, rivals, (int)place_of(judging, answer.incumbent), pick);
+		const struct study_row *row = study_verdict_row(judging->verdict, answer.incumbent);
+		size_t place = place_of(judging, answer.incumbent);
+
+		/* One study, one best: what is told of the target is what is picked for it. */
+		if (!row || !row->allowed || place == SIZE_MAX)
+			return;
+		look_out(judging, known, rivals, (int)place, pick);
+		if (has_limits(judging->study))
+			return;
 		pick->sure = answer.sure;
-		if (isfinite(answer.bad)) {
+		pick->unsure = answer.unsure;
+		if (isfinite(answer.bad))
 			pick->outlook.bad = answer.bad;
+		if (isfinite(answer.bad) && isfinite(answer.regret_mean)) {
 			pick->outlook.regret_mean = answer.regret_mean;
 			pick->outlook.regret_95 = answer.regret_95;
 			pick->outlook.gain = MIN_OF(pick->outlook.gain, answer.regret_mean);
@@ -186,7 +250,7 @@ static void pick_quiet(struct study_judging *judging)
 	stat_cell_draw(judging->idle_cells, (int)n, STUDY_DRAWS, judging->study->seed + 5, draws);
 	stat_outlook(draws, STUDY_DRAWS, (int)n, means, among, best, judging->study->within, &pick->outlook);
 	pick->config = verdict->idles[best].config;
-	pick->sure = pick->outlook.bad <= 1 - study_model_target(judging->study);
+	find_sure(judging, n < 2 ? "no other has an idle window" : lack_of_idle(judging), n < 2, pick);
 }
 
 void study_pick(struct study_judging *judging)

@@ -233,6 +233,37 @@ int study_next_race(struct study_engine *engine, const struct study_seen *seen, 
 	return 0;
 }
 
+static int runs_with(const struct study_seen *seen, size_t count, int config)
+{
+	int n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		n += seen[i].config == config;
+	return n;
+}
+
+/* The best by the model of those that were measured: nothing else is an answer. */
+static int best_measured(const struct stat_standing *standings, const struct study_seen *seen, size_t count)
+{
+	int best = -1;
+
+	for (size_t i = 0; i < count; i++)
+		if (best < 0 || standings[seen[i].config].mean < standings[best].mean)
+			best = seen[i].config;
+	return best;
+}
+
+/* Which part of the rule is not met. */
+static const char *say_unmet(struct study_engine *engine, const struct stat_select_rule *rule, int own, double bad)
+{
+	if (own < rule->least)
+		return arena_printf(engine->arena, "it was run %s itself, and %d runs are needed",
+				    own == 1 ? "once" : arena_printf(engine->arena, "%d times", own), rule->least);
+	return bad > 1 - rule->target
+		   ? arena_printf(engine->arena, "more than %.3g %% are left that it is not", 100 * (1 - rule->target))
+		   : "it was stopped before its rule was met";
+}
+
 int study_answer_race(struct study_engine *engine, size_t target, const struct study_seen *seen, size_t count,
 		      struct study_answer *ret, struct err *err)
 {
@@ -246,7 +277,10 @@ int study_answer_race(struct study_engine *engine, size_t target, const struct s
 	if (ret->fallback) {
 		int lacks;
 
+		bool few;
+
 		/* How sure it is, is not known: it is never said to be. */
+		ret->unsure = study_lack(engine, seen, count, &few);
 		(void)halve(engine, target, seen, count, -1, &ret->incumbent, &lacks);
 		return 0;
 	}
@@ -256,11 +290,23 @@ int study_answer_race(struct study_engine *engine, size_t target, const struct s
 		r = stat_rank(engine->models[target], &engine->space, &rule, &ranking, standings, err);
 	if (r < 0)
 		return r;
+	bool few;
+
 	ret->incumbent = ranking.incumbent;
 	ret->bad = choice.bad;
-	ret->sure = choice.what == STAT_SELECT_DONE;
 	ret->regret_mean = ranking.regret_mean;
 	ret->regret_95 = ranking.regret_95;
 	ret->standings = standings;
+	if (!runs_with(seen, count, ret->incumbent)) {
+		ret->incumbent = best_measured(standings, seen, count);
+		ret->bad = ret->incumbent < 0 ? (double)NAN : 1 - standings[ret->incumbent].good;
+		ret->regret_mean = ret->regret_95 = (double)NAN;
+	}
+	ret->unsure = study_lack(engine, seen, count, &few);
+	if (!ret->unsure && (choice.what != STAT_SELECT_DONE || ret->incumbent != ranking.incumbent))
+		ret->unsure = say_unmet(engine, &rule, runs_with(seen, count, ret->incumbent), ret->bad);
+	ret->sure = !ret->unsure;
+	if (few)
+		ret->bad = ret->regret_mean = ret->regret_95 = (double)NAN;
 	return 0;
 }

@@ -178,7 +178,7 @@ static void find_good(struct study_judging *judging, enum study_goal goal)
 		for (size_t i = 0; i < n; i++)
 			good[i] += draw[i] <= least + margin ? 1. / STUDY_DRAWS : 0;
 	}
-	for (size_t i = 0; i < judging->places.measured; i++)
+	for (size_t i = 0; i < judging->places.measured && !judging->verdict->few[goal]; i++)
 		if (isfinite(known->means[i]))
 			row_of(judging, judging->places.configs[i])->good[goal] = good[i];
 }
@@ -235,7 +235,9 @@ static void find_front(struct study_judging *judging)
 	for (size_t i = 0; i < n; i++) {
 		struct study_row *row = row_of(judging, judging->places.configs[places[i]]);
 
-		row->dominated = dominated[i];
+		row->dominated = judging->verdict->few[STUDY_TIME] || judging->verdict->few[STUDY_ENERGY]
+				     ? (double)NAN
+				     : dominated[i];
 		row->front = dominated[i] < .5;
 	}
 }
@@ -391,6 +393,17 @@ static void find_together(struct study_judging *judging)
 	verdict->together_ratio = ratio;
 }
 
+static void find_lacks(struct study_judging *judging)
+{
+	for (size_t goal = 0; goal < STUDY_IDLE_WATTS; goal++) {
+		struct study_seen *runs;
+		size_t count =
+		    study_runs_with(judging->engine, judging->seen, judging->count, (enum study_goal)goal, &runs);
+
+		judging->lack[goal] = study_lack(judging->engine, runs, count, &judging->verdict->few[goal]);
+	}
+}
+
 static double sort_key(const struct study_row *row)
 {
 	for (size_t goal = 0; goal < STUDY_GOALS; goal++)
@@ -424,6 +437,7 @@ int study_verdict(struct study_engine *engine, const struct study_seen *seen, si
 	r = study_know(engine, seen, count, &judging.places, judging.known, err);
 	if (r < 0)
 		return r;
+	find_lacks(&judging);
 	study_idle_results(&judging);
 	if (!judging.places.count && !verdict.idle_count)
 		return err_set(err, ENODATA, engine->matrix->study->file, "nothing was measured yet");

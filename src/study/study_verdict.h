@@ -46,11 +46,15 @@ struct study_row {
 
 /* A configuration that is picked for something. */
 struct study_picked {
-	int config;	 /* -1: there is none */
-	const char *why; /* there is none, one sentence without a full stop; else NULL */
-	bool sought;	 /* the study asked for it and ran until it knew; else it falls out of the runs */
-	bool sure;	 /* the design's own word: within study->within of the best, with study->confidence */
-	/* From the runs as they are: P(it is not within study->within), regrets, what doubling the time would bring. */
+	int config;	    /* -1: there is none */
+	const char *why;    /* there is none, one sentence without a full stop; else NULL */
+	bool sought;	    /* the study asked for it and ran until it knew; else it falls out of the runs */
+	bool sure;	    /* the design's own word: within study->within of the best, with study->confidence */
+	const char *unsure; /* what keeps it from being sure, a clause; NULL: it is sure, or there is none */
+	/*
+	 * From the runs as they are: P(it is not within study->within), regrets, what doubling the time would bring.
+	 * NAN: too few runs to tell.
+	 */
 	struct stat_outlook outlook;
 };
 
@@ -132,7 +136,8 @@ struct study_verdict {
 	double together_ratio;
 	struct study_shares shares[STUDY_GOALS]; /* of time, energy and watts under load */
 	size_t voids;
-	double minutes; /* of all runs of the choice; "doubling the time" is that again */
+	bool few[STUDY_GOALS]; /* too few runs to tell odds of that goal; good and dominated are NAN */
+	double minutes;	       /* of all runs of the choice; "doubling the time" is that again */
 };
 
 struct study_verdict_options {

@@ -192,7 +192,7 @@ class Apply(Test):
         self.assert_code(look, 0)
         self.assertIn("swappiness", look.out)
         self.assertEqual(self.file.read_text(encoding="ascii"), "60\n")
-        done = self.apply("--pick", "fastest", "--yes")
+        done = self.apply("--pick", "fastest", "--yes", "--not-sure")
         self.assert_code(done, 0)
         self.assertEqual(self.file.read_text(encoding="ascii").strip(), "7")
         # The hook is for who wrote it.
@@ -201,6 +201,41 @@ class Apply(Test):
         self.assertIn("study apply swap", hvtune("status", "--host", self.root).out)
         self.assert_code(hvtune("undo", "--host", self.root), 0)
         self.assertEqual(self.file.read_text(encoding="ascii").strip(), "60")
+
+    def test_what_is_not_sure(self):
+        """A study that has not come to its end, or is not sure of its pick, is not taken over unasked."""
+        with sqlite3.connect(self.store) as database:
+            verdict = json.loads(database.execute("SELECT verdict FROM session").fetchone()[0])
+            for pick in verdict["answer"]["picks"]:
+                pick.update(sure=True, unsure=None)
+            database.execute("UPDATE session SET verdict = ?, state = 'done'", (json.dumps(verdict),))
+        self.assertNotIn("not as sure", self.apply("--pick", "fastest", "--dry-run").err)
+        with sqlite3.connect(self.store) as database:
+            database.execute("UPDATE session SET state = 'failed', why = 'the workload is gone'")
+        self.refused("did not come to its end (the workload is gone)")
+        for pick in verdict["answer"]["picks"]:
+            pick.update(sure=False, unsure="3 of 4 configurations were not measured", bad=None)
+        with sqlite3.connect(self.store) as database:
+            database.execute("UPDATE session SET verdict = ?, state = 'done', why = NULL", (json.dumps(verdict),))
+        done = self.refused("3 of 4 configurations were not measured")
+        self.assertNotIn("by the runs", done.err)
+        shown = hvtune("results", "show", "--store", self.store, env={"COLUMNS": "200"})
+        self.assertIn("not sure: 3 of 4 configurations were not measured", " ".join(shown.out.split()))
+        done = self.apply("--pick", "fastest", "--yes", "--not-sure")
+        self.assert_code(done, 0)
+        self.assertIn("3 of 4 configurations were not measured", done.err)
+        self.assertEqual(self.file.read_text(encoding="ascii").strip(), "7")
+
+    def refused(self, why):
+        done = self.apply("--pick", "fastest", "--yes")
+        self.assert_code(done, 1)
+        self.assertIn(why, done.err)
+        self.assertIn("--not-sure", done.err)
+        self.assertEqual(self.file.read_text(encoding="ascii"), "60\n")
+        look = self.apply("--pick", "fastest", "--dry-run")
+        self.assert_code(look, 0)
+        self.assertIn(why, look.err)
+        return done
 
     def test_json_and_names(self):
         found = self.apply("--pick", self.fastest, "--dry-run", "--json")

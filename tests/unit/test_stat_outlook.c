@@ -31,6 +31,21 @@ static void test_two(void **state)
 	free(draws);
 }
 
+/* A twentieth of the draws is far behind: no bound is told that lies below what is expected. */
+static void test_heavy_tail(void **state)
+{
+	static const double means[] = {0, .001};
+	double draws[2 * 100] = {0};
+	struct stat_outlook is;
+
+	(void)state;
+	for (int d = 0; d < 100; d++)
+		draws[2 * d + 1] = d < 4 ? -1 : .001;
+	stat_outlook(draws, 100, 2, means, NULL, 0, .01, &is);
+	assert_true(fabs(is.regret_mean - .04 * expm1(1)) < 1e-9);
+	assert_true(is.regret_95 >= is.regret_mean);
+}
+
 /* Who may not be picked is no rival. */
 static void test_among(void **state)
 {
@@ -133,7 +148,8 @@ static void test_calibrated(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_two), cmocka_unit_test(test_among),
-					   cmocka_unit_test(test_spread), cmocka_unit_test(test_calibrated)};
+					   cmocka_unit_test(test_heavy_tail), cmocka_unit_test(test_spread),
+					   cmocka_unit_test(test_calibrated)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -119,6 +119,61 @@ static void test_unsure(void **state)
 	world_clear(&world, &engine);
 }
 
+/* Is this pick unsure, for a reason that says so, and without odds where there are none? */
+static void assert_unsure(const struct study_picked *pick, const char *why, bool odds)
+{
+	assert_true(pick->config >= 0);
+	assert_false(pick->sure);
+	if (!pick->unsure || !strstr(pick->unsure, why))
+		fail_msg("\"%s\" has no \"%s\"", pick->unsure ? pick->unsure : "(none)", why);
+	assert_int_equal(isfinite(pick->outlook.bad), odds);
+	assert_int_equal(isfinite(pick->outlook.regret_mean), odds);
+	assert_int_equal(isfinite(pick->outlook.regret_95), odds);
+}
+
+/* Stopped at any point before its least runs, a study is sure of nothing, and of too few runs it tells no odds. */
+static void test_stopped(void **state)
+{
+	struct study_engine *engine;
+	struct study_verdict is;
+	struct study_answer answer;
+	struct world world;
+	struct err err = {0};
+
+	(void)state;
+	world_make(&world, TWO BOTH);
+	world.effects = times;
+	world.energy = energies;
+	assert_int_equal(study_engine_new(world.arena, &world.matrix, &engine, &err), 0);
+	/* One configuration, however often. */
+	for (int i = 0; i < 6; i++)
+		world_run(&world, 0, STUDY_CHOOSE);
+	judge(&world, engine, &is);
+	for (size_t i = 0; i < STUDY_QUIET; i++)
+		assert_unsure(&is.picks[i], "5 of 6 configurations were not measured", false);
+	assert_true(is.few[STUDY_TIME] && isnan(is.rows[0].good[STUDY_TIME]) && isnan(is.rows[0].dominated));
+	/* All but one, many times: still the one may be the best. */
+	for (int i = 0; i < 6; i++)
+		for (int c = 1; c < 5; c++)
+			world_run(&world, c, STUDY_CHOOSE);
+	judge(&world, engine, &is);
+	assert_unsure(&is.picks[STUDY_FASTEST], "1 of 6 configurations was not measured", false);
+	/* Whole blocks: 1 and 2 are too few, 3 and 4 are fewer than the least of 5. */
+	for (int block = 1; block <= 4; block++) {
+		world_run(&world, 5, STUDY_CHOOSE);
+		judge(&world, engine, &is);
+		assert_unsure(&is.picks[STUDY_FASTEST], block < 3 ? "too few runs" : "stopped after", block >= 3);
+		assert_unsure(&is.picks[STUDY_NEAR], block < 3 ? "too few runs" : "stopped after", block >= 3);
+		assert_int_equal(study_answer(engine, 0, world.seen, world.count, &answer, &err), 0);
+		assert_false(answer.sure);
+		assert_string_equal(answer.unsure, is.picks[STUDY_FASTEST].unsure);
+	}
+	world_run(&world, 5, STUDY_CHOOSE);
+	judge(&world, engine, &is);
+	assert_true(is.picks[STUDY_FASTEST].sure && !is.picks[STUDY_FASTEST].unsure && is.picks[STUDY_NEAR].sure);
+	world_clear(&world, &engine);
+}
+
 /* never is fastest, and its load watts break the limit. */
 static void test_load_limit(void **state)
 {
@@ -532,6 +587,49 @@ static void test_race_shares(void **state)
 	world_clear(&world, &engine);
 }
 
+/* A race that is stopped says which part of its rule is not met, and its best is one that was measured. */
+static void test_race_stopped(void **state)
+{
+	struct study_engine *engine;
+	struct study_verdict is;
+	struct study_answer answer;
+	struct world world;
+	struct err err = {0};
+	size_t all;
+
+	(void)state;
+	world_make(&world, RACE BOTH);
+	world.effects = (const double[]){0, -.10, 0, -.04, 0, .03, 0, -.02};
+	world.energy = (const double[]){0, .10, 0, -.04, 0, .03, 0, -.02};
+	assert_int_equal(world_play(&world, false, &engine).what, STUDY_DONE);
+	judge(&world, engine, &is);
+	for (size_t i = 0; i < STUDY_QUIET; i++)
+		assert_int_equal(is.picks[i].sure, !is.picks[i].unsure);
+	assert_true(is.picks[STUDY_FASTEST].sure);
+	all = world.count;
+	for (world.count = 1; world.count < all; world.count++) {
+		study_engine_free(&engine);
+		assert_int_equal(study_engine_new(world.arena, &world.matrix, &engine, &err), 0);
+		assert_int_equal(study_answer(engine, 0, world.seen, world.count, &answer, &err), 0);
+		judge(&world, engine, &is);
+		assert_true(answer.incumbent >= 0);
+		/* What is told of the target is what is picked for it, with the same odds and the same word. */
+		assert_int_equal(is.picks[STUDY_FASTEST].config, answer.incumbent);
+		assert_non_null(study_verdict_row(&is, answer.incumbent));
+		assert_int_equal(answer.sure, !answer.unsure);
+		assert_int_equal(is.picks[STUDY_FASTEST].sure, answer.sure);
+		if (world.count < 4) {
+			assert_unsure(&is.picks[STUDY_FASTEST], "too few runs", false);
+			assert_unsure(&is.picks[STUDY_KNEE], "too few runs", false);
+		}
+		if (isfinite(is.picks[STUDY_FASTEST].outlook.bad))
+			assert_true(is.picks[STUDY_FASTEST].outlook.regret_95 >=
+				    is.picks[STUDY_FASTEST].outlook.regret_mean);
+	}
+	assert_unsure(&is.picks[STUDY_NEAR], "has not met its rule", true);
+	world_clear(&world, &engine);
+}
+
 /* ---- what cannot be measured ---- */
 
 /* One hangs whenever it is tried: it is given up after four tries, and the others are compared without it. */
@@ -584,12 +682,13 @@ static void test_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_picks),	cmocka_unit_test(test_unsure),	    cmocka_unit_test(test_load_limit),
-	    cmocka_unit_test(test_idle_wish),	cmocka_unit_test(test_idle_limit),  cmocka_unit_test(test_trace),
-	    cmocka_unit_test(test_own_boots),	cmocka_unit_test(test_no_meter),    cmocka_unit_test(test_idle_only),
-	    cmocka_unit_test(test_hurry),	cmocka_unit_test(test_one_by_one),  cmocka_unit_test(test_residual),
-	    cmocka_unit_test(test_full_shares), cmocka_unit_test(test_race_shares), cmocka_unit_test(test_given_up),
-	    cmocka_unit_test(test_together),	cmocka_unit_test(test_nothing),
+	    cmocka_unit_test(test_picks),	 cmocka_unit_test(test_unsure),	     cmocka_unit_test(test_load_limit),
+	    cmocka_unit_test(test_idle_wish),	 cmocka_unit_test(test_idle_limit),  cmocka_unit_test(test_trace),
+	    cmocka_unit_test(test_own_boots),	 cmocka_unit_test(test_no_meter),    cmocka_unit_test(test_idle_only),
+	    cmocka_unit_test(test_hurry),	 cmocka_unit_test(test_one_by_one),  cmocka_unit_test(test_residual),
+	    cmocka_unit_test(test_full_shares),	 cmocka_unit_test(test_race_shares), cmocka_unit_test(test_given_up),
+	    cmocka_unit_test(test_together),	 cmocka_unit_test(test_nothing),     cmocka_unit_test(test_stopped),
+	    cmocka_unit_test(test_race_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

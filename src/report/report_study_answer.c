@@ -236,7 +236,9 @@ void report_study_answer(const struct term *term, const struct study_matrix *mat
 					       study_config_name(arena, matrix, (size_t)answer.incumbent)));
 			term_flow(term, 2, false, sureness(arena, matrix->study, &answer));
 			if (answer.incumbent == (int)matrix->baseline)
-				term_flow(term, 2, false, "that is the baseline: nothing here is worth a change");
+				term_flow(term, 2, false,
+					  answer.sure ? "that is the baseline: nothing here is worth a change"
+						      : "that is the baseline: nothing is shown to be worth a change");
 			else
 				print_confirmed(term, arena, outcome, t, &answer);
 		}

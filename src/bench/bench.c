@@ -103,6 +103,7 @@ int bench_open(const struct bench_setup *setup, struct bench **ret, struct err *
 	self->began_cpu_s = own_cpu_s(self);
 	if (r == 0)
 		r = bench_energy_open(setup->meters, arena, &self->energy, &bench->energy, err);
+	self->has_meter = !bench->energy;
 	if (r == 0 && self->energy && (setup->safety.temperature_c > 0 || setup->safety.power_w > 0)) {
 		bench->signals.look = look_at_safety;
 		bench->signals.data = bench;
@@ -126,6 +127,16 @@ const char *bench_cost(const struct bench *bench, struct arena *arena)
 					wall_s, 100 * own_s / MAX_OF(wall_s, 1e-9));
 
 	return sampling_s > 0 ? arena_printf(arena, "%s; %.2g s of it for meters", text, sampling_s) : text;
+}
+
+const char *bench_too_short(const struct bench *bench, enum meter_boundary boundary)
+{
+	return bench_energy_missed(bench->self->energy, boundary);
+}
+
+const char *bench_not_back(const struct bench *bench, struct arena *arena)
+{
+	return bench_gate_left(bench->self->gate, arena);
 }
 
 static int keep_cost(struct bench *bench, struct err *err)
@@ -419,6 +430,8 @@ static int run_once(struct bench *bench, int configuration, struct bench_outcome
 		to_ns = MIN_OF(to_ns, from_ns + (int64_t)(self->remote.wall_s * 1e9));
 	}
 	bench_energy_take(self->energy, from_ns, to_ns, &bench->values);
+	if (self->has_meter)
+		bench->energy = bench_energy_missed(self->energy, METER_BOUNDARIES);
 	foreign = bench_gate_foreign(&before, &after, own_us);
 	bench->values.values[4] = 100 * foreign;
 	if (!isnan(foreign) && !(bench->foreign > foreign))

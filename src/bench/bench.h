@@ -95,6 +95,15 @@ int bench_close(struct bench *bench, const char *state, const char *why, const c
 /* What hvtune itself has used since the session began, in words, in the arena. At its end a note of it is kept. */
 const char *bench_cost(const struct bench *bench, struct arena *arena);
 
+/* Why no run so far has joules of the boundary, when they are too short for its meter; NULL. Lives as the session. */
+const char *bench_too_short(const struct bench *bench, enum meter_boundary boundary);
+
+/*
+ * What of the settings that are watched holds another value than when the session began, in the arena; NULL: nothing.
+ * For the end, when all that was set has been put back.
+ */
+const char *bench_not_back(const struct bench *bench, struct arena *arena);
+
 /* Add a configuration; *ret is its number. */
 int bench_add(struct bench *bench, const struct bench_subject *subject, int *ret, struct err *err);
 

@@ -16,7 +16,49 @@ struct bench_energy {
 	struct meter_sampler *sampler;
 	size_t *kept;	 /* samples of each source that are in the store */
 	int64_t *stored; /* number of each source in the store, -1: it is not used */
+	/* By boundary: was any run told, and why the last one that was not is too short for it; NULL: it is not. */
+	bool told[METER_BOUNDARIES];
+	const char *missed[METER_BOUNDARIES];
 };
+
+const char *bench_energy_short_of(struct arena *arena, const struct meter_source *source, double run_s)
+{
+	double least_s = meter_least_window_s(source, MOST_ERROR);
+
+	return run_s < least_s ? arena_printf(arena,
+					      "runs of %.2g s are too short for the meter %s, which is read every %.2g "
+					      "s: it tells runs of %.2g s or more",
+					      run_s, source->name, source->period_s, ceil(least_s * 10) / 10)
+			       : NULL;
+}
+
+const char *bench_energy_short(struct arena *arena, const struct meter_set *set, enum meter_boundary boundary,
+			       double run_s)
+{
+	const char *why = NULL;
+
+	for (size_t i = 0; i < meter_source_count(set) && !why; i++) {
+		const struct meter_source *source = meter_source_at(set, i);
+
+		if (source->chosen && source->boundary == boundary)
+			why = bench_energy_short_of(arena, source, run_s);
+	}
+	return why;
+}
+
+const char *bench_energy_missed(const struct bench_energy *energy, enum meter_boundary boundary)
+{
+	const char *why = NULL;
+
+	for (enum meter_boundary b = 0; energy && b < METER_BOUNDARIES; b++) {
+		if (boundary != METER_BOUNDARIES && b != boundary)
+			continue;
+		if (energy->told[b])
+			return NULL;
+		why = energy->missed[b] ? energy->missed[b] : why;
+	}
+	return why;
+}
 
 double bench_energy_cost_s(const struct bench_energy *energy)
 {
@@ -90,8 +132,8 @@ int64_t bench_energy_mark(struct bench_energy *energy)
 	return energy ? meter_sampler_mark(energy->sampler) : 0;
 }
 
-static void take_boundary(const struct bench_energy *energy, enum meter_boundary boundary, int64_t from_ns,
-			  int64_t to_ns, struct bench_values *values)
+static void take_boundary(struct bench_energy *energy, enum meter_boundary boundary, int64_t from_ns, int64_t to_ns,
+			  struct bench_values *values)
 {
 	const char *name = meter_boundary_name(boundary);
 	struct meter_result result;
@@ -99,6 +141,11 @@ static void take_boundary(const struct bench_energy *energy, enum meter_boundary
 
 	meter_total(energy->sampler, boundary, from_ns, to_ns, &result);
 	known = result.state == METER_VALUE && !(result.error_share > MOST_ERROR);
+	energy->told[boundary] = energy->told[boundary] || known;
+	/* Once is enough: a session may have a million of them. */
+	if (!known && !energy->missed[boundary])
+		energy->missed[boundary] =
+		    bench_energy_short(energy->arena, energy->set, boundary, (double)(to_ns - from_ns) / 1e9);
 	(void)bench_values_set(values,
 			       &(struct bench_metric){arena_printf(energy->arena, "%s" BENCH_ENERGY_OF, name), "J",
 						      "meters", name, BENCH_LESS},
@@ -131,7 +178,7 @@ static void take_temperature(const struct bench_energy *energy, int64_t from_ns,
 		    values, &(struct bench_metric){BENCH_TEMPERATURE, "C", "meters", NULL, BENCH_NEITHER}, highest);
 }
 
-void bench_energy_take(const struct bench_energy *energy, int64_t from_ns, int64_t to_ns, struct bench_values *values)
+void bench_energy_take(struct bench_energy *energy, int64_t from_ns, int64_t to_ns, struct bench_values *values)
 {
 	if (!energy)
 		return;

@@ -14,6 +14,13 @@
 struct bench_energy;
 
 /*
+ * Runs of so many seconds are too short for a meter of the boundary that is chosen: which one, how often it is read,
+ * and what it takes; in the arena. NULL: they are not.
+ */
+const char *bench_energy_short(struct arena *arena, const struct meter_set *set, enum meter_boundary boundary,
+			       double run_s);
+
+/*
  * Start sampling. *ret is NULL when there is no usable source. *ret_why: why no energy or power is measured, in the
  * arena, or NULL. `set` may be NULL; it must outlive this.
  */
@@ -34,7 +41,14 @@ int64_t bench_energy_mark(struct bench_energy *energy);
  * "package energy" (J), "package power" (W) and likewise of the wall and others, "temperature" (highest), of a window;
  * what a source cannot tell within a tenth is left out.
  */
-void bench_energy_take(const struct bench_energy *energy, int64_t from_ns, int64_t to_ns, struct bench_values *values);
+void bench_energy_take(struct bench_energy *energy, int64_t from_ns, int64_t to_ns, struct bench_values *values);
+
+/* The same of one meter, of which quantity, name, period and refresh are looked at. */
+const char *bench_energy_short_of(struct arena *arena, const struct meter_source *source, double run_s);
+
+/* Why no run so far has joules of the boundary (METER_BOUNDARIES: of any), when they are too short for its meter; NULL.
+ */
+const char *bench_energy_missed(const struct bench_energy *energy, enum meter_boundary boundary);
 
 /* The highest temperature that a sensor said last, and the sensor's name; NAN: none says anything. */
 double bench_energy_hottest(const struct bench_energy *energy, const char **ret_sensor);

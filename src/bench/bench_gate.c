@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,8 +20,8 @@ static const char *const watched[] = {
 
 struct point {
 	const char *name, *label, *path;
-	uint64_t hash; /* of what it held */
-	char text[32];
+	uint64_t hash, first_hash; /* of what it held last, and when the gate was opened */
+	char text[32], first[32];
 };
 
 struct bench_gate {
@@ -127,6 +128,27 @@ const char *bench_gate_changed(struct bench_gate *gate, struct arena *arena, boo
 	return what;
 }
 
+const char *bench_gate_left(struct bench_gate *gate, struct arena *arena)
+{
+	const char *text = NULL;
+	size_t more = 0;
+
+	bench_gate_remember(gate);
+	for (size_t i = 0; i < gate->point_count; i++) {
+		const struct point *point = &gate->points[i];
+
+		if (point->hash == point->first_hash)
+			continue;
+		more += text != NULL;
+		if (!text)
+			text = arena_printf(arena, "%s%s%s holds %s (before: %s)", point->name,
+					    *point->label ? " of " : "", point->label,
+					    *point->text ? point->text : "nothing",
+					    *point->first ? point->first : "nothing");
+	}
+	return more ? arena_printf(arena, "%s, and %zu more", text, more) : text;
+}
+
 /* ---- the gate ---- */
 
 static void find_throttles(struct bench_gate *gate, struct sys *sys)
@@ -162,6 +184,10 @@ struct bench_gate *bench_gate_open(struct sys *sys, struct knob_machine *machine
 	if (machine)
 		find_points(gate, also);
 	bench_gate_remember(gate);
+	for (size_t i = 0; i < gate->point_count; i++) {
+		gate->points[i].first_hash = gate->points[i].hash;
+		memcpy(gate->points[i].first, gate->points[i].text, sizeof(gate->points[i].first));
+	}
 	return gate;
 }
 

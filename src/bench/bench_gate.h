@@ -54,4 +54,10 @@ void bench_gate_remember(struct bench_gate *gate);
  */
 const char *bench_gate_changed(struct bench_gate *gate, struct arena *arena, bool sure);
 
+/*
+ * What holds another value now than when the gate was opened: "swappiness holds 50 (before: 60)", with how many others;
+ * in the arena. NULL: nothing.
+ */
+const char *bench_gate_left(struct bench_gate *gate, struct arena *arena);
+
 #endif

@@ -20,6 +20,7 @@ struct bench_private {
 	struct bench_spawner *spawner, *own_spawner; /* own_spawner: NULL when the caller has opened it */
 	struct bench_gate *gate;
 	struct bench_energy *energy;
+	bool has_meter;	       /* joules or watts are measured, as far as runs are long enough */
 	struct arena *scratch; /* of one run */
 	const char *boot;
 	size_t run_room, stored_metrics;

@@ -356,6 +356,9 @@ static int show(struct compared *compared, const struct bench_compared *result, 
 
 		json_object_set_new(json, "session",
 				    cli_given(compared->cli, OPTION_NO_STORE) ? json_null() : json_integer(session));
+		json_object_set_new(json, "restored", json_boolean(!compared->from.change && !*compared->from.left));
+		json_object_set_new(json, "left_alone",
+				    report_json_text(*compared->from.left ? compared->from.left : NULL));
 		json_object_set_new(json, "summary", verdict_json(result));
 		json_object_set_new(json, "result", report_result_json(shown));
 		(void)report_json_print(stdout, json);
@@ -407,6 +410,12 @@ static int finish(struct compared *compared, struct bench_compared *result, stru
 	progress_end(&compared->measure.progress);
 	/* First of all the machine gets back what is its own. */
 	int undone = compare_switch_undo(&compared->from, &undo_err);
+	const char *not_back = undone < 0 || *compared->from.left
+				   ? NULL
+				   : bench_not_back(compared->measure.bench, compared->measure.arena);
+
+	if (not_back)
+		(void)snprintf(compared->from.left, sizeof(compared->from.left), "%s", not_back);
 
 	term.out = open_memstream(&remarks, &size);
 	if (!term.out)
@@ -414,7 +423,8 @@ static int finish(struct compared *compared, struct bench_compared *result, stru
 	measure_print_remarks(&term, compared->measure.bench);
 	if (*compared->from.left)
 		term_flow(&term, 2, false,
-			  arena_printf(compared->measure.arena, "not put back, since somebody else has set it: %s",
+			  arena_printf(compared->measure.arena,
+				       "not put back, since somebody else has set it: %s; `hvtune set` sets it",
 				       compared->from.left));
 	(void)fclose(term.out);
 	code = measure_end(compared->cli, &compared->measure, err, bench_compare_end_text(result->end), json, &session);

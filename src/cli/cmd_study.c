@@ -160,8 +160,11 @@ static int new_file(struct cli *cli)
 static int list(struct cli *cli)
 {
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
-	json_t *rows = json_array();
 	const struct study_ready *ready;
+
+	if (cli->argument_count != 1)
+		return cli_usage(cli, "study list takes no argument");
+	json_t *rows = json_array();
 
 	for (size_t i = 0; (ready = study_ready_at(i)); i++) {
 		json_array_append_new(rows,

@@ -109,6 +109,9 @@ json_t *measure_metrics_json(const struct bench *bench, int configuration);
 /* The rows below a result: user and system time, memory, energy, in a line each. */
 void measure_print_metrics(const struct term *term, const struct bench *bench, int configuration, const char *but);
 
+/* What disturbed, a line each: processes that `who` left running (NULL: none), the share of CPUs of others (NAN). */
+void measure_print_disturbed(const struct term *term, const char *who, const char *left, double foreign);
+
 /* What disturbed: void runs with their reasons, foreign load. */
 void measure_print_remarks(const struct term *term, const struct bench *bench);
 

@@ -143,6 +143,25 @@ void measure_print_metrics(const struct term *term, const struct bench *bench, i
 /* A share of the CPUs from which on a measurement has to be taken with care. */
 #define BUSY .05
 
+void measure_print_disturbed(const struct term *term, const char *who, const char *left, double foreign)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+
+	if (left)
+		term_flow(term, 2, false,
+			  arena_printf(arena,
+				       "%s leaves processes running (%s): they are in the way of the runs that follow, "
+				       "and what they do is not in the figures",
+				       who, left));
+	if (foreign > BUSY)
+		term_flow(
+		    term, 2, false,
+		    arena_printf(arena,
+				 "other processes used up to %.0f %% of the CPUs meanwhile; --max-load makes such "
+				 "runs void",
+				 fmin(100 * foreign, 100)));
+}
+
 void measure_print_remarks(const struct term *term, const struct bench *bench)
 {
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
@@ -155,20 +174,7 @@ void measure_print_remarks(const struct term *term, const struct bench *bench)
 			  arena_printf(arena, "%zu run%s void and left out%s: %s", bench->void_count,
 				       bench->void_count == 1 ? " is" : "s are",
 				       bench->void_count == 1 ? "" : ", the last", why));
-	if (bench->left)
-		term_flow(
-		    term, 2, false,
-		    arena_printf(arena,
-				 "the command leaves processes running (%s): they are in the way of the runs that "
-				 "follow, and what they do is not in the figures",
-				 bench->left));
-	if (bench->foreign > BUSY)
-		term_flow(
-		    term, 2, false,
-		    arena_printf(arena,
-				 "other processes used up to %.0f %% of the CPUs meanwhile; --max-load makes such runs "
-				 "void",
-				 fmin(100 * bench->foreign, 100)));
+	measure_print_disturbed(term, "the command", bench->left, bench->foreign);
 	term_flow(term, 2, false, bench_cost(bench, arena));
 }
 

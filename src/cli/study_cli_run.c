@@ -137,6 +137,11 @@ static void print_json(const char *command, const struct study_matrix *matrix, c
 	json_object_set_new(json, "runs", json_integer((json_int_t)outcome->count));
 	json_object_set_new(json, "void", json_integer((json_int_t)outcome->void_count));
 	json_object_set_new(json, "seconds", json_real(outcome->spent_s));
+	json_object_set_new(json, "restored", json_boolean(outcome->restored));
+	json_object_set_new(json, "not_put_back", report_json_text(outcome->stuck));
+	json_object_set_new(json, "left_alone", report_json_text(outcome->left));
+	json_object_set_new(json, "leaves_running", report_json_text(outcome->running));
+	json_object_set_new(json, "foreign", measure_number_json(outcome->foreign));
 	json_object_set_new(json, "announced_s",
 			    announced->run_s > 0
 				? json_pack("[f, f]", announced->whole_least_s, announced->whole_most_s)
@@ -156,6 +161,25 @@ static const char *took(const struct study_outcome *outcome, const struct study_
 			    length ? "; announced were " : "", length ? length : "");
 }
 
+/* What it took, whether the machine is as it was, and what the runs were disturbed by. */
+static void print_end(const struct cli *cli, const struct study_outcome *outcome,
+		      const struct study_estimate *announced)
+{
+	term_flow(&cli->out, 0, true,
+		  arena_printf(outcome->arena, "%zu run%s, %u switch%s, %s; %s.", outcome->count,
+			       outcome->count == 1 ? "" : "s", outcome->switches, outcome->switches == 1 ? "" : "es",
+			       took(outcome, announced),
+			       outcome->restored ? "all settings are as before" : "not all is as it was before"));
+	if (outcome->stuck)
+		term_flow(&cli->out, 0, true, arena_printf(outcome->arena, "Not put back: %s.", outcome->stuck));
+	if (outcome->left)
+		term_flow(&cli->out, 0, true,
+			  arena_printf(outcome->arena,
+				       "Not put back, since somebody else has set it: %s; `hvtune set` sets it.",
+				       outcome->left));
+	measure_print_disturbed(&cli->out, "a workload", outcome->running, outcome->foreign);
+}
+
 static int print_outcome(const struct cli *cli, const char *command, const struct study_matrix *matrix,
 			 const struct study_outcome *outcome, const struct study_estimate *announced)
 {
@@ -170,15 +194,7 @@ static int print_outcome(const struct cli *cli, const char *command, const struc
 
 		if (study_verdict(outcome->engine, outcome->seen, outcome->count, NULL, &verdict, NULL) == 0)
 			report_study_verdict(&cli->out, outcome->arena, matrix, &verdict);
-		term_flow(&cli->out, 0, true,
-			  arena_printf(outcome->arena, "%zu runs, %u switches, %s; %s.", outcome->count,
-				       outcome->switches, took(outcome, announced),
-				       outcome->restored ? "all settings are as before"
-							 : "not everything could be put back: hvtune status"));
-		if (outcome->left)
-			term_flow(&cli->out, 0, true,
-				  arena_printf(outcome->arena, "Not put back, since somebody else has set it: %s.",
-					       outcome->left));
+		print_end(cli, outcome, announced);
 		measure_print_kept(&cli->out, cli_given(cli, OPTION_NO_STORE) ? 0 : outcome->session);
 	}
 	if (!text_equal(outcome->state, "done"))

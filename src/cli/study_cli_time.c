@@ -4,8 +4,22 @@
 
 #include "measure.h"
 #include "study_cli.h"
+#include "study_run.h"
 #include "study_time.h"
 #include "text.h"
+
+/* What a workload sets is the machine's own for the study that begins after it, and no run with another value counts.
+ */
+static int refuse_setters(struct arena *arena, struct bench_gate *gate, struct err *err)
+{
+	const char *left = bench_gate_left(gate, arena);
+
+	if (!left)
+		return 0;
+	(void)err_set(err, EPROTO, NULL, "%s since the workloads were run once: nothing is measured while they set it",
+		      left);
+	return err_hint(err, "`hvtune set` sets it");
+}
 
 int study_cli_time(const struct cli *cli, struct measure *measure, const struct study_cli_job *job)
 {
@@ -22,9 +36,15 @@ int study_cli_time(const struct cli *cli, struct measure *measure, const struct 
 		progress_show(&measure->progress, "each workload once, to tell how long it takes");
 		int64_t began_ns = bench_now_ns();
 
+		struct bench_gate *gate =
+		    bench_gate_open(measure->host->sys, measure->machine.sys ? &measure->machine : NULL,
+				    study_knob_names(measure->arena, study));
+
 		bench_signals_hold(&signals);
 		r = study_time_run(study, measure->arena, &signals, &err);
 		bench_signals_release(&signals);
+		r = r < 0 ? r : refuse_setters(measure->arena, gate, &err);
+		gate = bench_gate_close(gate);
 		progress_end(&measure->progress);
 		if (r < 0)
 			return cli_fail(&err);

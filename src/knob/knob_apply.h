@@ -63,8 +63,8 @@ int knob_apply(struct knob_machine *machine, const struct knob_plan *plan, const
 int knob_undo(struct knob_machine *machine, unsigned id, struct knob_report *ret, struct err *err);
 
 /*
- * What an undo has left alone, since somebody else has set it: "swappiness holds 50", with how many others; in the
- * arena. NULL: nothing.
+ * What an undo has left alone, since somebody else has set it: "swappiness holds 50 (before: 60)", with how many
+ * others; in the arena. NULL: nothing.
  */
 const char *knob_report_left(struct arena *arena, const struct knob_report *report);
 

@@ -391,5 +391,7 @@ const char *knob_report_left(struct arena *arena, const struct knob_report *repo
 	const char *text = arena_printf(arena, "%s%s%s holds %s", first->point.name, *first->point.label ? " of " : "",
 					first->point.label, first->now ? first->now : "nothing");
 
+	if (first->point.old)
+		text = arena_printf(arena, "%s (before: %s)", text, first->point.old);
 	return count > 1 ? arena_printf(arena, "%s, and %zu more", text, count - 1) : text;
 }

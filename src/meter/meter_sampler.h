@@ -124,6 +124,12 @@ struct meter_cost meter_sampler_cost(const struct meter_sampler *sampler);
 int64_t meter_now_ns(void);
 
 /*
+ * The shortest window that readings as often as the source gives them can tell within `error_share` (above 0), in
+ * seconds; 0: any. By the same errors as meter_window().
+ */
+double meter_least_window_s(const struct meter_source *source, double error_share);
+
+/*
  * The window of samples that are given: what meter_window() does, for traces that were recorded. `source` says what
  * they are of.
  */

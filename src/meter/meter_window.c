@@ -225,6 +225,29 @@ static double trapezoid_error(double period_share)
 	return fmin(table[above - 1].error + slope * (period_share - table[above - 1].period), 1);
 }
 
+/* A counter that steps at any time within its refresh, at both edges: sqrt(2 / 12) of it. */
+static double step_error(double period_share)
+{
+	return sqrt(2.0 / 12) * period_share;
+}
+
+double meter_least_window_s(const struct meter_source *source, double error_share)
+{
+	bool is_counter = source->quantity == METER_ENERGY;
+	double low = 0, high = 1;
+
+	/* The share that a period may have of the window: both errors grow with it. */
+	for (int i = 0; i < 40; i++) {
+		double middle = (low + high) / 2;
+
+		if ((is_counter ? step_error(middle) : trapezoid_error(middle)) > error_share)
+			high = middle;
+		else
+			low = middle;
+	}
+	return (is_counter ? source->refresh_s : reach_s(source)) / high;
+}
+
 static const char *why_not(const struct meter_result *result, const struct meter_sample *bad)
 {
 	if (result->resets)
@@ -276,9 +299,8 @@ static void conclude(const struct meter_source *source, const struct sums *sums,
 	ret->peak = isnan(sums->peak) ? ret->mean : sums->peak;
 	ret->least = isnan(sums->least) ? ret->mean : sums->least;
 	ret->error_share = missing_s / ret->window_s;
-	/* A counter that steps at any time within its refresh, at both edges: sqrt(2 / 12) of it. */
 	ret->error_share +=
-	    is_counter ? sqrt(2.0 / 12) * period_s / ret->window_s : trapezoid_error(period_s / ret->window_s);
+	    is_counter ? step_error(period_s / ret->window_s) : trapezoid_error(period_s / ret->window_s);
 	if (is_counter || source->quantity == METER_POWER)
 		ret->energy_j = ret->mean * ret->window_s;
 	if (few)

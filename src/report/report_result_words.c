@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "bench_energy.h"
 #include "report_result_internal.h"
 #include "report_scale.h"
 #include "report_study.h"
@@ -329,6 +330,29 @@ static void say_metrics(const struct report_result *result, struct sentences *to
 	}
 }
 
+/* Why no run has joules or watts, as far as the store tells. */
+static const char *why_no_energy(const struct report_result *result)
+{
+	const struct store_whole *whole = result->whole;
+	int64_t longest_ns = 0;
+
+	for (size_t i = 0; i < whole->run_count; i++)
+		longest_ns = MAX_OF(longest_ns, whole->runs[i].took_ns);
+	for (size_t i = 0; i < whole->source_count; i++) {
+		/* How often a counter has a new value is not kept. */
+		const struct meter_source source = {.name = whole->sources[i].name,
+						    .quantity = METER_POWER,
+						    .period_s = (double)whole->sources[i].period_ms / 1e3};
+		const char *why = text_equal(whole->sources[i].unit, "W")
+				      ? bench_energy_short_of(result->arena, &source, (double)longest_ns / 1e9)
+				      : NULL;
+
+		if (why && longest_ns > 0)
+			return why;
+	}
+	return "not measurable here";
+}
+
 void result_verdict(struct report_result *result)
 {
 	struct sentences to = {.arena = result->arena};
@@ -342,7 +366,7 @@ void result_verdict(struct report_result *result)
 	else if (!answered)
 		say_metrics(result, &to);
 	if (result->whole->run_count && !any_energy(result))
-		say(&to, "Energy: not measurable here.");
+		say(&to, arena_printf(result->arena, "Energy: %s.", why_no_energy(result)));
 	say(&to, NULL);
 	result->verdict = to.lines;
 }

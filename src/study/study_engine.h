@@ -30,10 +30,11 @@ struct study_engine {
 	bool fallback[STUDY_MOST_TARGETS]; /* the model was given up; it stays so */
 	int first[STAT_DESIGN];		   /* the first design, in nested order */
 	int first_count;
-	double run_minutes;  /* of one run, as seen; for the costs */
-	const char *no_idle; /* why idle watts cannot be measured; NULL: they can */
-	bool hurry;	     /* nothing but idle windows any more */
-	bool *out;	     /* by configuration: given up; study_next() and study_answer() see to it */
+	double run_minutes;    /* of one run, as seen; for the costs */
+	const char *no_energy; /* why no run has joules; NULL: there is no meter, or it tells them */
+	const char *no_idle;   /* why idle watts cannot be measured; NULL: they can */
+	bool hurry;	       /* nothing but idle windows any more */
+	bool *out;	       /* by configuration: given up; study_next() and study_answer() see to it */
 };
 
 /* The limit of a goal, or 0; is the goal a wish? */

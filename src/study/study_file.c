@@ -6,6 +6,9 @@
 #include "study_reader.h"
 #include "text.h"
 
+/* Longer than any machine is there for: a slip of the pen. */
+#define MOST_BUDGET_S (1000. * 86400)
+
 static const char *const design_names[] = {
     [STUDY_AUTO] = "auto", [STUDY_FULL] = "full", [STUDY_RACE] = "race", [STUDY_ONE_BY_ONE] = "one-by-one"};
 static const char *const goal_names[STUDY_GOALS] = {[STUDY_TIME] = "time",
@@ -256,8 +259,32 @@ static void read_seed(struct study_reader *reader, const struct study_node *node
 	*(uint64_t *)into = seed;
 }
 
+/* A session is asked for by this name, too: it must not be what names another one. */
+static void read_study_name(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	const char *name = NULL;
+	int64_t number;
+
+	study_read_name(reader, node, &name);
+	if (!name)
+		return;
+	if (text_equal(name, "last") || text_int(name, 10, &number) == 0)
+		study_mistake(reader, node, "a study cannot be named \"%s\": that names a session already", name);
+	*(const char **)into = name;
+}
+
+static void read_budget(struct study_reader *reader, const struct study_node *node, void *into)
+{
+	double budget_s = 0;
+
+	study_read_duration(reader, node, &budget_s);
+	if (budget_s > MOST_BUDGET_S)
+		study_mistake(reader, node, "\"%s\" is no budget: at most 1000 d", node->text);
+	*(double *)into = budget_s;
+}
+
 static const struct study_field fields[] = {
-    {"study", study_read_name, offsetof(struct study, name), true},
+    {"study", read_study_name, offsetof(struct study, name), true},
     {"title", study_read_text, offsetof(struct study, title), false},
     {"workloads", study_read_workloads, 0, true},
     {"on", NULL, 0, false},
@@ -271,7 +298,7 @@ static const struct study_field fields[] = {
     {"notify", study_read_command, offsetof(struct study, notify), false},
     {"design", read_design, offsetof(struct study, design), false},
     {"runs", read_runs, 0, false},
-    {"budget", study_read_duration, offsetof(struct study, budget_s), false},
+    {"budget", read_budget, offsetof(struct study, budget_s), false},
     {"confidence", study_read_share, offsetof(struct study, confidence), false},
     {"within", study_read_share, offsetof(struct study, within), false},
     {"idle", read_idle, 0, false},

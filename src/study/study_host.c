@@ -151,6 +151,24 @@ bool study_host_stopped(void *data)
 	return !host->leaving && host->bench && bench_signals_came(&host->bench->signals);
 }
 
+/* Each once: a study comes to the same place again and again. */
+static const char *with(struct arena *arena, const char *all, const char *text)
+{
+	if (!text || (all && strstr(all, text)))
+		return all;
+	return all ? arena_printf(arena, "%s; %s", all, text) : text;
+}
+
+void study_host_left(struct study_host *host, const char *left)
+{
+	host->left = with(host->arena, host->left, left);
+}
+
+void study_host_stuck(struct study_host *host, const char *stuck)
+{
+	host->stuck = with(host->arena, host->stuck, stuck);
+}
+
 /* ---- hooks ---- */
 
 static int run_hook(struct study_host *host, const struct study_command *hook, const char *what, struct err *err)
@@ -221,6 +239,18 @@ int study_host_unhook(struct arena *arena, const struct study *study, struct stu
 	return worst;
 }
 
+/* What a hook that cannot be taken back is, why, and the command to do it with by hand. */
+static const char *unhooked_text(struct study_host *host, size_t factor, size_t level, const struct err *why)
+{
+	const struct study_command *undo = &host->matrix->study->factors[factor].levels[level].undo;
+	const char *line = undo->words[0];
+
+	for (size_t i = 1; !undo->shell && undo->words[i]; i++)
+		line = arena_printf(host->arena, "%s %s", line, undo->words[i]);
+	return arena_printf(host->arena, "%s: %s; by hand: %s", level_words(host, factor, level, "undo"), why->what,
+			    line);
+}
+
 /* Take back the hooks of levels that `levels` (NULL: none) does not have. */
 static int undo_hooks(struct study_host *host, const size_t *levels, struct err *err)
 {
@@ -238,7 +268,9 @@ static int undo_hooks(struct study_host *host, const size_t *levels, struct err 
 		    run_hook(host, &study->factors[f].levels[level].undo, level_words(host, f, level, "undo"), &fault);
 
 		host->hooked[f] = 0;
-		if (r == 0)
+		if (r < 0)
+			study_host_stuck(host, unhooked_text(host, f, level, &fault));
+		else
 			r = write_hooks(host, &fault);
 		if (r < 0 && worst == 0) {
 			worst = r;
@@ -283,9 +315,12 @@ static int undo_change(struct study_host *host, unsigned *in_force, struct err *
 		return 0;
 	*in_force = 0;
 	int r = knob_undo(host->machine, change, &report, err);
-	const char *left = r < 0 ? NULL : knob_report_left(host->arena, &report);
 
-	host->left = left ? left : host->left;
+	if (r < 0)
+		study_host_stuck(host, arena_printf(host->arena, "settings of change %u: hvtune undo %u tries again",
+						    change, change));
+	else
+		study_host_left(host, knob_report_left(host->arena, &report));
 	return r;
 }
 
@@ -400,6 +435,8 @@ int study_host_leave(struct study_host *host, struct err *err)
 		struct err fault = {0};
 		int r = parts[i](host, &fault);
 
+		if (r < 0 && !host->stuck)
+			study_host_stuck(host, arena_printf(host->arena, "%s: %s", fault.where, fault.what));
 		if (r < 0 && worst == 0) {
 			worst = r;
 			if (err)

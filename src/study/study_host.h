@@ -31,8 +31,9 @@ struct study_host {
 	size_t *hooked;		   /* by factor: 1 + the level whose hook has run; 0: none */
 	bool anew;		   /* the next configuration has to have a boot of its own */
 	unsigned switches;
-	const char *left; /* what somebody else has set meanwhile and was left alone; NULL: nothing */
-	bool leaving;	  /* no signal keeps the way back from being gone */
+	const char *left;  /* what somebody else has set meanwhile and was left alone; NULL: nothing */
+	const char *stuck; /* what could not be put back at some time, and what does it by hand; NULL: nothing */
+	bool leaving;	   /* no signal keeps the way back from being gone */
 };
 
 void study_host_begin(struct study_host *host);
@@ -66,6 +67,10 @@ int study_host_unhook(struct arena *arena, const struct study *study, struct stu
  * be set. What was changed is put back then.
  */
 int study_host_enter(struct study_host *host, int config, struct err *err);
+
+/* Note what an undo has left alone, or could not put back; all of it is told at the end. NULL: nothing. */
+void study_host_left(struct study_host *host, const char *left);
+void study_host_stuck(struct study_host *host, const char *stuck);
 
 /* Put everything back, as far as it can be; the first fault is told. */
 int study_host_leave(struct study_host *host, struct err *err);

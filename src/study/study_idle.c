@@ -33,6 +33,11 @@ void study_engine_no_idle(struct study_engine *engine, const char *why)
 	engine->no_idle = why;
 }
 
+void study_engine_no_energy(struct study_engine *engine, const char *why)
+{
+	engine->no_energy = why;
+}
+
 void study_engine_hurry(struct study_engine *engine)
 {
 	engine->hurry = true;

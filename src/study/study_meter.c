@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "bench_energy.h"
 #include "text.h"
 
 const char *const study_meters[] = {"wall", "board", "package", NULL};
@@ -41,6 +42,30 @@ bool study_meter_feels(const struct meter_set *meters)
 	return false;
 }
 
+static bool is_of_energy(enum study_goal goal)
+{
+	return goal == STUDY_ENERGY || goal == STUDY_LOAD_WATTS;
+}
+
+/* Energy of a workload whose runs end before the meter has told enough. */
+static void check_short(struct arena *arena, const struct study *study, const struct meter_set *meters,
+			struct study_checked *checked)
+{
+	enum meter_boundary boundary = study_meter_boundary(study_meter_choose(study, meters));
+
+	for (size_t i = 0; i < study->objective_count; i++)
+		for (size_t w = 0; is_of_energy(study->objectives[i].goal) && w < study->workload_count; w++) {
+			const struct study_workload *workload = &study->workloads[w];
+			const char *why = workload->takes_s > 0
+					      ? bench_energy_short(arena, meters, boundary, workload->takes_s)
+					      : NULL;
+
+			if (why)
+				study_problem_add(arena, checked, STUDY_NO_METER, study->objectives[i].line,
+						  arena_printf(arena, "energy of %s", workload->name), why);
+		}
+}
+
 void study_meter_check(struct arena *arena, const struct study *study, const struct meter_set *meters,
 		       struct study_checked *checked)
 {
@@ -61,6 +86,8 @@ void study_meter_check(struct arena *arena, const struct study *study, const str
 					  study_goal_name(objective->goal),
 					  beside ? arena_printf(arena, "left out: %s", no_meter) : no_meter);
 	}
+	if (any)
+		check_short(arena, study, meters, checked);
 	if (study->limits.power_w > 0 && !any)
 		study_problem_add(arena, checked, STUDY_NO_METER, study->limits.power_line, "limits: power", no_meter);
 	if (study->limits.temperature_c > 0 && !study_meter_feels(meters))

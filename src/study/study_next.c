@@ -207,8 +207,9 @@ static int check_values(const struct study_engine *engine, const struct study_se
 				without++;
 		}
 		if (without && !with)
-			return err_set(err, ENODATA, engine->matrix->study->file,
-				       "\"%s\" is sought, and is not measurable here", engine->targets[t].name);
+			return err_set(err, ENODATA, engine->matrix->study->file, "\"%s\" is sought, and %s",
+				       engine->targets[t].name,
+				       engine->no_energy ? engine->no_energy : "is not measurable here");
 	}
 	return 0;
 }

@@ -118,6 +118,9 @@ int study_confirmed(const struct study_engine *engine, size_t target, const stru
  */
 void study_engine_no_idle(struct study_engine *engine, const char *why);
 
+/* Why the meter that there is tells no joules of the runs so far; NULL: it does. Said where energy is sought. */
+void study_engine_no_energy(struct study_engine *engine, const char *why);
+
 /* The time is over but for idle windows: nothing else is asked for any more. */
 void study_engine_hurry(struct study_engine *engine);
 

@@ -400,6 +400,16 @@ static bool wished(struct running *running, struct err *err)
 	return wish != STUDY_NO_WISH;
 }
 
+/* A meter that there is may be too slow for the runs. */
+static void see_short(struct running *running)
+{
+	const char *why = running->meter ? bench_too_short(running->bench, study_meter_boundary(running->meter)) : NULL;
+
+	study_engine_no_energy(running->outcome->engine, why);
+	if (running->meter)
+		running->outcome->energy = why ? arena_strdup(running->arena, why) : NULL;
+}
+
 static int loop(struct running *running, struct err *err)
 {
 	struct study_outcome *outcome = running->outcome;
@@ -408,6 +418,7 @@ static int loop(struct running *running, struct err *err)
 	if (!running->meter)
 		study_engine_no_idle(outcome->engine, outcome->energy ? outcome->energy : "no meter tells watts here");
 	for (;;) {
+		see_short(running);
 		if (is_out_of_time(running))
 			study_engine_hurry(outcome->engine);
 		int r = study_step_next(running->arena, running->setup, outcome, running->host.config, running->boot,
@@ -543,8 +554,14 @@ static int finish(struct running *running, int r, struct err *err)
 		if (r < 0)
 			outcome->why = err ? arena_strdup(running->arena, err->what) : "failed";
 	}
-	outcome->restored = left == 0;
 	outcome->left = running->host.left;
+	outcome->stuck = running->host.stuck;
+	/* What a workload has set while nothing of the study was in force is in no undo. */
+	if (!outcome->left && !outcome->stuck)
+		outcome->left = bench_not_back(running->bench, running->arena);
+	outcome->restored = left == 0 && !outcome->left && !outcome->stuck;
+	outcome->running = running->bench->left ? arena_strdup(running->arena, running->bench->left) : NULL;
+	outcome->foreign = running->bench->foreign;
 	if (left < 0 && r == 0) {
 		r = left;
 		if (err)
@@ -570,7 +587,8 @@ int study_run(const struct study_setup *setup, struct study_outcome *ret, struct
 	struct running running = {.setup = setup, .study = setup->matrix->study, .outcome = outcome};
 	int r;
 
-	*outcome = (struct study_outcome){.arena = arena_new(), .incumbent = -1, .state = "failed"};
+	*outcome =
+	    (struct study_outcome){.arena = arena_new(), .incumbent = -1, .state = "failed", .foreign = (double)NAN};
 	running.arena = outcome->arena;
 	running.subjects = ARENA_ARRAY(running.arena, setup->matrix->count * running.study->workload_count, int);
 	running.began_ns = bench_now_ns();

@@ -55,12 +55,15 @@ struct study_outcome {
 	int incumbent;
 	double spent_s; /* of this part of it */
 	unsigned switches;
-	bool restored;	    /* everything is as it was before */
-	const char *left;   /* but for what somebody else has set meanwhile; NULL: nothing */
-	const char *energy; /* why no energy is measured, or NULL */
-	bool reboots;	    /* it goes on after the boot that is asked for */
-	bool over;	    /* a limit of heat or power was exceeded */
-	bool paused;	    /* somebody wished it to hold */
+	bool restored;	     /* everything is as it was before: neither `left` nor `stuck` */
+	const char *left;    /* what somebody else has set meanwhile and was left alone; NULL: nothing */
+	const char *stuck;   /* what could not be put back, with what does it by hand; NULL: nothing */
+	const char *running; /* the last processes that a workload left running, as struct bench; NULL: none */
+	double foreign;	     /* the largest share of the CPUs that others took in a run; NAN: not known */
+	const char *energy;  /* why no energy is measured, or NULL */
+	bool reboots;	     /* it goes on after the boot that is asked for */
+	bool over;	     /* a limit of heat or power was exceeded */
+	bool paused;	     /* somebody wished it to hold */
 };
 
 void study_outcome_clear(struct study_outcome *outcome);
@@ -71,6 +74,9 @@ void study_outcome_clear(struct study_outcome *outcome);
  * far as it came; the machine is put back then too.
  */
 int study_run(const struct study_setup *setup, struct study_outcome *ret, struct err *err);
+
+/* The knobs that the factors set, ended by NULL; in the arena. */
+const char *const *study_knob_names(struct arena *arena, const struct study *study);
 
 /* A new uid, in the arena. */
 const char *study_uid(struct arena *arena);

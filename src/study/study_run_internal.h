@@ -21,9 +21,6 @@ const char *study_subject_name(struct arena *arena, const struct study_matrix *m
 /* The settings of a configuration as they stand in the store: JSON, see store.h. */
 const char *study_settings_json(struct arena *arena, const struct study_matrix *matrix, size_t config);
 
-/* The knobs that the factors set, ended by NULL; in the arena. */
-const char *const *study_knob_names(struct arena *arena, const struct study *study);
-
 /* How it is measured, with the study file, the baseline and what runs take: JSON, see store.h. */
 const char *study_method_json(struct arena *arena, const struct study_setup *setup, enum study_design design);
 

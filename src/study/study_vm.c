@@ -100,7 +100,6 @@ static int apply(struct study_host *host, const struct study_vm *vm, const struc
 static int undo(struct study_host *host, unsigned *change, struct err *err)
 {
 	struct knob_report report = {0};
-	const char *left;
 	int r;
 
 	if (!*change)
@@ -112,8 +111,7 @@ static int undo(struct study_host *host, unsigned *change, struct err *err)
 	if (r < 0 && r != -ENOENT)
 		return r;
 	*change = 0;
-	left = r < 0 ? NULL : knob_report_left(host->arena, &report);
-	host->left = left ? left : host->left;
+	study_host_left(host, r < 0 ? NULL : knob_report_left(host->arena, &report));
 	return 0;
 }
 

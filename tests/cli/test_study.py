@@ -85,6 +85,16 @@ class Study(Test):
         self.assertIn('did you mean "governor"', lines[0])
         self.assertIn("s.yaml:5:", lines[1])
 
+    def test_names_and_budgets_that_cannot_be(self):
+        for old, new, said in (("study: s", "study: last", 's.yaml:1:'), ("study: s", "study: 17", '"17"'),
+                               ("factors:", "budget: 1001 d\nfactors:", "at most 1000 d")):
+            done = self.study(STUDY.replace(old, new))
+            self.assert_code(done, 2)
+            self.assertIn(said, done.err)
+        done = hvtune("study", "list", "extra")
+        self.assert_code(done, 2)
+        self.assertIn("no argument", done.err)
+
     def test_new_is_a_study(self):
         done = hvtune("study", "new", "--host", self.root, "--", "echo 'it''s' | cat")
         self.assert_code(done, 0)
@@ -280,6 +290,70 @@ class Run(Test):
         self.assert_code(done, 3)
         self.assertIn("nap=short (run)", done.err)
         self.assert_as_before()
+
+    def test_an_undo_that_fails_is_told(self):
+        """What a hook has not put back is named with the command to run, and nothing says that all is as before."""
+        text = RUN.format(folder=self.folder).replace(f"short: {{run: 'echo 0.02 > {self.folder}/nap', undo: 'echo 0.05 > {self.folder}/nap'}}",
+                                                      f"short: {{run: 'echo 0.02 > {self.folder}/nap', undo: 'exit 9'}}")
+        self.assertIn("exit 9", text)
+        self.path.write_text(text, encoding="utf-8")
+        done = self.run_study()
+        self.assert_code(done, 3)
+        said = " ".join(done.out.split())
+        self.assertNotIn("all settings are as before", said)
+        self.assertIn("not all is as it was before", said)
+        self.assertRegex(said, r"Not put back: nap=short \(undo\): .*; by hand: exit 9\.")
+        done = self.run_study("--json")
+        self.assert_code(done, 3)
+        found = json.loads(done.out)
+        self.assertIs(found["restored"], False)
+        self.assertIn("by hand: exit 9", found["not_put_back"])
+
+    def test_what_workloads_leave_running_is_told(self):
+        text = RUN.format(folder=self.folder).replace("run: 'sleep", "run: 'sleep 3 & sleep")
+        self.path.write_text(text, encoding="utf-8")
+        done = self.run_study()
+        self.assert_code(done, 0, 1, 3)
+        self.assertEqual(" ".join(done.out.split()).count("a workload leaves processes running (sleep)"), 1, done.out)
+
+    def test_load_of_others_is_told(self):
+        self.path.write_text(RUN.format(folder=self.folder).replace("run: 'sleep", "run: 'sleep 0.7; sleep") + "budget: 15 s\n", encoding="utf-8")
+        others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+        try:
+            json_ = self.run_study("--json")
+            done = hvtune("study", "run", self.path, "--yes", "--no-store")
+        finally:
+            for other in others:
+                other.kill()
+                other.wait()
+        self.assertRegex(" ".join(done.out.split()), "other processes used up to [0-9]+ % of the CPUs meanwhile")
+        found = json.loads(json_.out)
+        self.assertGreater(found["foreign"], 0.05)
+        self.assertIs(found["restored"], True)
+
+    def test_runs_too_short_for_their_meter(self):
+        """A meter that is read too seldom for the runs is told as that, with what it takes."""
+        meters = self.folder / "meters.conf"
+        meters.write_text("[plug]\nkind = command\ncommand = echo 100\nperiod = 0.5\n", encoding="ascii")
+        said = "too short for the meter .*plug.*, which is read every 0.5 s: it tells runs of 1.2 s or more"
+        self.path.write_text(RUN.format(folder=self.folder) + "objectives: [energy]\nmeter: wall\n", encoding="utf-8")
+        done = self.run_study("--meters", meters)
+        self.assert_code(done, 3)
+        self.assertRegex(" ".join((done.out + done.err).split()), said)
+        self.assertNotIn("not measurable here", done.out + done.err)
+        self.path.write_text(RUN.format(folder=self.folder).replace("{run: 'sleep", "{takes: 1 s, run: 'sleep") +
+                             "objectives: [energy]\nmeter: wall\n", encoding="utf-8")
+        done = hvtune("study", "check", self.path, "--meters", meters)
+        self.assert_code(done, 1)
+        self.assertRegex(" ".join(done.out.split()), "runs of 1 s are " + said)
+        done = hvtune("compare", "--blocks", "6", "--no-calibration", "--meters", meters, "--no-store", "--", "sleep 0.1", "sleep 0.11")
+        self.assertRegex(" ".join(done.out.split()), said)
+        done = hvtune("run", "--runs", "3", "--meters", meters, "--no-store", "--", "sleep", "0.3")
+        self.assert_code(done, 0)
+        self.assertRegex(" ".join(done.out.split()), said)
+        done = hvtune("run", "--runs", "2", "--meters", meters, "--no-store", "--", "sleep", "2.5")
+        self.assertNotIn("too short", done.out)
+        self.assertIn("wall energy", done.out)
 
     def test_void_runs_end_it_with_their_reason(self):
         self.path.write_text(RUN.format(folder=self.folder).replace("run: 'sleep", "run: 'echo no such thing >&2; exit 4; sleep"),

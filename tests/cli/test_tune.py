@@ -83,6 +83,16 @@ class Tune(Test):
         self.assertIn("void", done.out + done.err)
         self.assertIn("not put back, since somebody else has set it: swappiness holds 50", " ".join(done.out.split()))
         Path(SETTINGS[2]).write_text(before[SETTINGS[2]], encoding="ascii")
+        study = self.folder / "s.yaml"
+        for takes, said in (("", "swappiness holds 50 (before: "),
+                            (", takes: 1 s", "Not put back, since somebody else has set it: swappiness holds 50 (before: ")):
+            study.write_text(f"study: s\nworkloads: {{w: {{run: 'echo 50 > {SETTINGS[2]}'{takes}}}}}\n"
+                             "factors:\n  swappiness: {knob: swappiness, levels: [5, 7]}\n", encoding="ascii")
+            done = hvtune("study", "run", study, "--yes", "--no-store")
+            self.assert_code(done, 3)
+            self.assertIn(said, " ".join((done.out + done.err).split()))
+            self.assertNotIn("all settings are as before", " ".join(done.out.split()))
+            Path(SETTINGS[2]).write_text(before[SETTINGS[2]], encoding="ascii")
         log = self.folder / "log"
         script = self.folder / "job"
         script.write_text(f"#!/bin/sh\nread v < {SETTINGS[2]}\necho $v >> {log}\nsleep 0.02\n"

@@ -146,7 +146,7 @@ struct store_note {
 
 /* ---- writing; the ids in the structs are given by the caller, but for session->id ---- */
 
-/* Begin a session: state "open". *ret_id is its id. */
+/* Begin a session: state "open". *ret_id is its id. Once it returns, a power cut does not lose the session. */
 int store_session_begin(struct store *store, const struct store_session *session, int64_t *ret_id, struct err *err);
 
 /* End it. `why` and `verdict` may be NULL. */

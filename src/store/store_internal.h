@@ -40,6 +40,8 @@ struct store_backend {
 	bool (*is_foreign)(struct store *store);
 	/* Is what was opened still what stands at its place? NULL: it cannot go away. */
 	int (*is_there)(struct store *store, struct err *err);
+	/* Have what was committed outlive a power cut too. NULL: each commit does. */
+	int (*settle)(struct store *store, struct err *err);
 	void (*close)(struct store *store);
 };
 

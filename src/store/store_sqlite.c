@@ -4,6 +4,7 @@
  * that a kill loses nothing (write-ahead log), and saying in one line what is wrong with it.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -255,11 +256,35 @@ static int is_there(struct store *store, struct err *err)
 	return err_hint(err, "what was measured until then went with it");
 }
 
+/* The directory too: a file whose name is not on disk is lost with all that was synced in it. */
+static int settle(struct store *store, struct err *err)
+{
+	struct lite *lite = store->private;
+	int code = lite->sqlite3_exec(lite->database, "PRAGMA wal_checkpoint(PASSIVE)", NULL, NULL, NULL);
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	char *folder = arena_strdup(arena, store->name), *slash = strrchr(folder, '/');
+	int fd;
+
+	if (code != SQLITE_OK)
+		return explain(store, lite, lite->sqlite3_extended_errcode(lite->database), err);
+	if (!lite->inode)
+		return 0;
+	if (slash)
+		slash[slash == folder] = '\0';
+	fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0) {
+		(void)fsync(fd);
+		(void)close(fd);
+	}
+	return 0;
+}
+
 static const struct store_backend backend = {.begin = "BEGIN IMMEDIATE",
 					     .run = run,
 					     .has_table = has_table,
 					     .is_foreign = is_foreign,
 					     .is_there = is_there,
+					     .settle = settle,
 					     .close = close_lite};
 
 /* A path as SQLite takes it in a URI. */
@@ -319,7 +344,8 @@ static int open_to_write(struct store *store, const char *path, struct err *err)
 		lite->inode = file.st_ino;
 	}
 	/*
-	 * What is committed outlives a kill; after a power cut the last runs may be missing, but nothing is torn. The
+	 * What is committed outlives a kill; after a power cut the last runs may be missing, but nothing is torn, and
+	 * the session is there (settle()). The
 	 * log is taken into the file at the end, or every 32 MiB: in between that would disturb what is measured.
 	 */
 	code = lite->sqlite3_exec(

@@ -76,6 +76,9 @@ int store_session_begin(struct store *store, const struct store_session *session
 		return r;
 	r = begin_session(store, session, &id, err);
 	r = r < 0 ? store_give_up(store, r) : store_commit(store, err);
+	/* A study that goes on after a power cut looks for it. */
+	if (r == 0 && store->backend->settle)
+		r = store->backend->settle(store, err);
 	if (r == 0)
 		*ret_id = id;
 	return r;

@@ -56,6 +56,9 @@ struct store {
 /* Make the file and its directories when it is not there. */
 int store_make_file(struct arena *arena, const char *path, struct err *err);
 
+/* Have the names in the directory of `path` outlive a power cut, as far as its file system can. */
+void store_sync_folder(const char *path);
+
 int store_sqlite_open(struct store *store, const char *path, struct err *err);
 int store_postgresql_open(struct store *store, const char *url, struct err *err);
 

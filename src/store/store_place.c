@@ -2,6 +2,7 @@
 /* Owns where a store is and making its file: the only file in this room that writes past SQLite. */
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,4 +65,19 @@ int store_make_file(struct arena *arena, const char *path, struct err *err)
 	}
 	(void)close(fd);
 	return 0;
+}
+
+void store_sync_folder(const char *path)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	char *folder = arena_strdup(arena, path), *slash = strrchr(folder, '/');
+	int fd;
+
+	if (slash)
+		slash[slash == folder] = '\0';
+	fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return;
+	(void)fsync(fd);
+	(void)close(fd);
 }

@@ -4,7 +4,6 @@
  * that a kill loses nothing (write-ahead log), and saying in one line what is wrong with it.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -261,21 +260,11 @@ static int settle(struct store *store, struct err *err)
 {
 	struct lite *lite = store->private;
 	int code = lite->sqlite3_exec(lite->database, "PRAGMA wal_checkpoint(PASSIVE)", NULL, NULL, NULL);
-	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
-	char *folder = arena_strdup(arena, store->name), *slash = strrchr(folder, '/');
-	int fd;
 
 	if (code != SQLITE_OK)
 		return explain(store, lite, lite->sqlite3_extended_errcode(lite->database), err);
-	if (!lite->inode)
-		return 0;
-	if (slash)
-		slash[slash == folder] = '\0';
-	fd = open(slash ? folder : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0) {
-		(void)fsync(fd);
-		(void)close(fd);
-	}
+	if (lite->inode)
+		store_sync_folder(store->name);
 	return 0;
 }
 

@@ -44,7 +44,7 @@ int study_cli_time(const struct cli *cli, struct measure *measure, const struct 
 		r = study_time_run(study, measure->arena, &signals, &err);
 		bench_signals_release(&signals);
 		r = r < 0 ? r : refuse_setters(measure->arena, gate, &err);
-		gate = bench_gate_close(gate);
+		(void)bench_gate_close(gate);
 		progress_end(&measure->progress);
 		if (r < 0)
 			return cli_fail(&err);

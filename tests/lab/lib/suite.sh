@@ -7,7 +7,7 @@
 
 SUITE_CORE="firmware acpi-cpufreq active hang"
 SUITE_MORE="panic disk-full reboot trial-boot boot-cut grub-words power-cut profile tuned nested leftovers
-	vms vm-set nested-apply tuned-left set set-cut set-reboot devices"
+	vms vm-set nested-apply tuned-left set set-cut set-reboot devices study-live"
 
 # The hvtune to test: --hvtune, else $HVTUNE, else the one in the build directory.
 find_hvtune() {
@@ -131,6 +131,12 @@ test_set-cut() {
 test_set-reboot() {
 	needs_hvtune || return
 	machine set-reboot --timeout 1800 --grub --amd-pstate active "$LAB/jobs/set-reboot.sh" "$LAB/jobs/knobs.sh"
+}
+
+test_study-live() {
+	needs_hvtune || return
+	machine study-live --shape 1x2x1x2 --nodes 1 --mem 3072 --bmc off --amd-pstate active --timeout 2400 --cuts 1:lab-work \
+		"$LAB"/jobs/study-live.{sh,yaml} "$LAB"/jobs/study-{lib,truth,work,meter}.sh "$LAB/jobs/knobs.sh"
 }
 
 test_devices() {

@@ -462,6 +462,16 @@ static int run_once(struct bench *bench, int configuration, struct bench_outcome
 	return 0;
 }
 
+static struct store_run row_of(const struct bench_private *self, const struct bench_run *run)
+{
+	return (struct store_run){.id = run->id,
+				  .configuration = run->configuration,
+				  .block = run->block,
+				  .position = run->id,
+				  .purpose = run->purpose,
+				  .boot = self->boot};
+}
+
 int bench_measure(struct bench *bench, int configuration, const char *purpose, int64_t block,
 		  const struct bench_run **ret, struct err *err)
 {
@@ -470,12 +480,7 @@ int bench_measure(struct bench *bench, int configuration, const char *purpose, i
 	CLEANUP(bench_outcome_clear) struct bench_outcome outcome = {.exit_code = -1};
 	struct bench_run run = {
 	    .id = (int64_t)bench->run_count, .configuration = configuration, .purpose = purpose, .block = block};
-	const struct store_run row = {.id = run.id,
-				      .configuration = configuration,
-				      .block = block,
-				      .position = run.id,
-				      .purpose = purpose,
-				      .boot = self->boot};
+	const struct store_run row = row_of(self, &run);
 	bool begun = !bench_is_short(bench, configuration);
 	int r;
 
@@ -531,12 +536,7 @@ int bench_void(struct bench *bench, int configuration, const char *purpose, int6
 				      .purpose = purpose,
 				      .block = block,
 				      .why = why};
-	const struct store_run row = {.id = run.id,
-				      .configuration = configuration,
-				      .block = block,
-				      .position = run.id,
-				      .purpose = purpose,
-				      .boot = self->boot};
+	const struct store_run row = row_of(self, &run);
 
 	bench_values_clear(&bench->values);
 	self->remote = (struct bench_remote){0};

@@ -150,15 +150,26 @@ static int check_place(const struct cli *cli, const struct kept *kept)
 
 /* ---- which configuration ---- */
 
-static const json_t *row_named(const struct kept *kept, const char *name)
+/* The one of a list of the answer whose `key` is that name. */
+static const json_t *item_named(const struct kept *kept, const char *list, const char *key, const char *name)
 {
-	const json_t *rows = json_object_get(kept->answer, "configurations"), *row;
+	const json_t *items = json_object_get(kept->answer, list), *item;
 	size_t i;
 
-	json_array_foreach (rows, i, row)
-		if (text_equal(json_string_value(json_object_get(row, "name")), name))
-			return row;
+	json_array_foreach (items, i, item)
+		if (text_equal(json_string_value(json_object_get(item, key)), name))
+			return item;
 	return NULL;
+}
+
+static const json_t *row_named(const struct kept *kept, const char *name)
+{
+	return item_named(kept, "configurations", "name", name);
+}
+
+static const json_t *pick_named(const struct kept *kept, const char *name)
+{
+	return item_named(kept, "picks", "pick", name);
 }
 
 static double value_of(const json_t *row, const char *goal)
@@ -187,17 +198,6 @@ static const char *near_of(const struct kept *kept, double slower)
 			name = json_string_value(json_object_get(row, "name"));
 		}
 	return name;
-}
-
-static const json_t *pick_named(const struct kept *kept, const char *name)
-{
-	const json_t *picks = json_object_get(kept->answer, "picks"), *pick;
-	size_t i;
-
-	json_array_foreach (picks, i, pick)
-		if (text_equal(json_string_value(json_object_get(pick, "pick")), name))
-			return pick;
-	return NULL;
 }
 
 /* All names that --pick takes, for messages. */

@@ -37,6 +37,11 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job);
 /* Settings are looked at once more so long after they were written. */
 enum { STUDY_CLI_SETTLE_MS = 2000 };
 
+struct study_outcome;
+
+/* What was not put back, and what disturbed the runs; nothing where there is nothing to tell. */
+void study_cli_print_left(const struct cli *cli, const struct study_outcome *outcome);
+
 struct measure;
 
 /*

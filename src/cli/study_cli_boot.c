@@ -219,6 +219,9 @@ static int go_on_with(struct cli *cli, struct measure *measure, struct study_sta
 	if (state->command)
 		setup.session.command = state->command;
 	r = study_go_on(&boot, &setup, &outcome, &move, &err);
+	/* For the journal of the system: of the runs of this boot. */
+	if (outcome.arena)
+		study_cli_print_left(cli, &outcome);
 	return r < 0 ? cli_fail(&err) : move_on(&boot, move, &err);
 }
 

@@ -161,6 +161,18 @@ static const char *took(const struct study_outcome *outcome, const struct study_
 			    length ? "; announced were " : "", length ? length : "");
 }
 
+void study_cli_print_left(const struct cli *cli, const struct study_outcome *outcome)
+{
+	if (outcome->stuck)
+		term_flow(&cli->out, 0, true, arena_printf(outcome->arena, "Not put back: %s.", outcome->stuck));
+	if (outcome->left)
+		term_flow(&cli->out, 0, true,
+			  arena_printf(outcome->arena,
+				       "Not put back, since somebody else has set it: %s; `hvtune set` sets it.",
+				       outcome->left));
+	measure_print_disturbed(&cli->out, "a workload", outcome->running, outcome->foreign);
+}
+
 /* What it took, whether the machine is as it was, and what the runs were disturbed by. */
 static void print_end(const struct cli *cli, const struct study_outcome *outcome,
 		      const struct study_estimate *announced)
@@ -170,14 +182,7 @@ static void print_end(const struct cli *cli, const struct study_outcome *outcome
 			       outcome->count == 1 ? "" : "s", outcome->switches, outcome->switches == 1 ? "" : "es",
 			       took(outcome, announced),
 			       outcome->restored ? "all settings are as before" : "not all is as it was before"));
-	if (outcome->stuck)
-		term_flow(&cli->out, 0, true, arena_printf(outcome->arena, "Not put back: %s.", outcome->stuck));
-	if (outcome->left)
-		term_flow(&cli->out, 0, true,
-			  arena_printf(outcome->arena,
-				       "Not put back, since somebody else has set it: %s; `hvtune set` sets it.",
-				       outcome->left));
-	measure_print_disturbed(&cli->out, "a workload", outcome->running, outcome->foreign);
+	study_cli_print_left(cli, outcome);
 }
 
 static int print_outcome(const struct cli *cli, const char *command, const struct study_matrix *matrix,

@@ -174,13 +174,19 @@ void study_host_stuck(struct study_host *host, const char *stuck)
 static int run_hook(struct study_host *host, const struct study_command *hook, const char *what, struct err *err)
 {
 	const struct bench_command command = study_command(host->arena, hook, NULL, NULL, 0);
+
+	return hook->line ? bench_hook(host->bench, &command, what, err) : 0;
+}
+
+/* No signal stops it: what is half taken back would be left so. */
+static int undo_hook(struct arena *arena, const struct study_command *hook, const char *what, struct err *err)
+{
+	const struct bench_command command = study_command(arena, hook, NULL, NULL, 0);
 	CLEANUP(bench_outcome_clear) struct bench_outcome outcome = {0};
 	int r;
 
 	if (!hook->line)
 		return 0;
-	if (!host->leaving)
-		return bench_hook(host->bench, &command, what, err);
 	r = bench_spawn(&command, NULL, &outcome, err);
 	if (r == 0 && outcome.exit_code != 0)
 		r = err_set(err, EPROTO, what, "this command failed with exit code %d", outcome.exit_code);
@@ -221,13 +227,12 @@ int study_host_unhook(struct arena *arena, const struct study *study, struct stu
 		for (size_t l = 0; l < study->factors[f].level_count; l++) {
 			const struct study_factor *factor = &study->factors[f];
 			const char *level = json_string_value(json_object_get(state->hooks, factor->name));
-			struct study_host host = {.arena = arena, .leaving = true};
 			struct err fault = {0};
 
 			if (!text_equal(level, factor->levels[l].name))
 				continue;
-			int r = run_hook(&host, &factor->levels[l].undo,
-					 arena_printf(arena, "%s=%s (undo)", factor->name, level), &fault);
+			int r = undo_hook(arena, &factor->levels[l].undo,
+					  arena_printf(arena, "%s=%s (undo)", factor->name, level), &fault);
 
 			if (r < 0 && worst == 0) {
 				worst = r;
@@ -264,8 +269,8 @@ static int undo_hooks(struct study_host *host, const size_t *levels, struct err 
 		if (!host->hooked[f] || (levels && levels[f] == level))
 			continue;
 		/* What cannot be taken back does not keep the rest from being. */
-		int r =
-		    run_hook(host, &study->factors[f].levels[level].undo, level_words(host, f, level, "undo"), &fault);
+		int r = undo_hook(host->arena, &study->factors[f].levels[level].undo,
+				  level_words(host, f, level, "undo"), &fault);
 
 		host->hooked[f] = 0;
 		if (r < 0)

@@ -452,6 +452,22 @@ class Run(Test):
         self.assert_as_before()
         self.assertEqual(json.loads(hvtune("study", "status", "--json").out)["state"], "none")
 
+    def test_abort_while_a_level_is_taken_back(self):
+        """What takes a level back is let go to its end: half of it is worse than none."""
+        slow = f": > {self.folder}/nap; sleep 0.5; echo 0.05 > {self.folder}/nap"
+        self.path.write_text(RUN.format(folder=self.folder).replace(f"echo 0.05 > {self.folder}/nap", slow),
+                             encoding="utf-8")
+        process = self.begin()
+        for _ in range(1500):
+            if not (self.folder / "nap").read_text(encoding="ascii"):
+                break
+            time.sleep(0.02)
+        time.sleep(0.05)
+        self.assert_code(hvtune("study", "abort"), 0)
+        out, _ = process.communicate(timeout=20)
+        self.assertEqual(process.returncode, 3, out)
+        self.assert_as_before()
+
     def test_abort_of_one_that_was_killed(self):
         """What a level has made is taken back, though the one that made it is gone."""
         self.path.write_text(RUN.format(folder=self.folder).replace("0.06", "5"), encoding="utf-8")

@@ -63,6 +63,18 @@ static void print_clean(FILE *out, const char *text)
 	text_put(out, text, strlen(text));
 }
 
+int err_copy(struct err *err, const struct err *from)
+{
+	if (err)
+		*err = *from;
+	return from->code;
+}
+
+const char *err_what(const struct err *err)
+{
+	return err ? err->what : "";
+}
+
 void err_print(FILE *out, const struct err *err)
 {
 	(void)fputs("hvtune: ", out);

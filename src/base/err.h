@@ -36,6 +36,12 @@ int err_set_at(struct err *err, int errnum, const char *where, unsigned line, un
  */
 int err_hint(struct err *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
+/* Report what `from` says as `err`, which may be NULL. Returns from->code, for `return err_copy(...)`. */
+int err_copy(struct err *err, const struct err *from);
+
+/* What is wrong, as err->what; "" where `err` is NULL. As long lived as `err`. */
+const char *err_what(const struct err *err);
+
 /* Print "hvtune: where:line: what (hint)" and a newline; control characters of foreign texts are shown as '?'. */
 void err_print(FILE *out, const struct err *err);
 

@@ -515,8 +515,7 @@ int bench_measure(struct bench *bench, int configuration, const char *purpose, i
 	int stored = bench_store_run(bench, &row, *ret, begun, &outcome, &store_err);
 
 	if (r == 0 && stored < 0) {
-		if (err)
-			*err = store_err;
+		(void)err_copy(err, &store_err);
 		return stored;
 	}
 	if (r == 0 && outcome.stopped)

@@ -320,8 +320,7 @@ int tuned_profile_parse(struct host *host, const char *path, const char *text, s
 	r = tuned_file_parse(host->arena, path, text, &file, &own);
 	if (r < 0) {
 		note_fault(&merge, path, &own);
-		if (err)
-			*err = own;
+		(void)err_copy(err, &own);
 	}
 	merge.files[merge.file_count++] = path;
 	merge_text(&merge, &file);

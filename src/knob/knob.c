@@ -310,14 +310,14 @@ int knob_expand(struct knob_machine *machine, const struct knob_ask *ask, enum k
 			continue;
 		}
 		if (r < 0 && r != -ENOENT) {
-			*err = why;
+			(void)err_copy(err, &why);
 			return r;
 		}
 		points->items[kept++] = *point;
 	}
 	points->count = kept;
 	if (kept == first && refused) {
-		*err = unreadable;
+		(void)err_copy(err, &unreadable);
 		return refused;
 	}
 	if (kept == first) {

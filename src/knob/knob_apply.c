@@ -140,9 +140,9 @@ static int write_points(struct applying *applying, const struct knob_step *step,
 		knob_report_add(
 		    applying->machine, applying->report,
 		    &(struct knob_event){KNOB_REFUSED, *point, now, arena_strdup(applying->machine->arena, why.what)});
-		*err = why;
+		(void)err_copy(err, &why);
 		/* What an actuator calls a point that is no file is for the journal. */
-		if (*point->where != '/')
+		if (err && *point->where != '/')
 			(void)snprintf(err->where, sizeof(err->where), "%s", knob_place(point));
 		return r;
 	}
@@ -199,7 +199,7 @@ static int verify(struct applying *applying, bool at_once, struct err *err)
 		int r = knob_get(applying->machine, point, &now, &why);
 
 		if (r < 0 && r != -ENOENT) {
-			*err = why;
+			(void)err_copy(err, &why);
 			return r;
 		}
 		read[i] = now;
@@ -312,7 +312,7 @@ int knob_apply(struct knob_machine *machine, const struct knob_plan *plan, const
 	if (r == 0)
 		return 0;
 	/* Whether the journal can still be written or not, what was written is put back. */
-	(void)knob_journal_end(machine, applying.change, KNOB_CHANGE_FAILED, err->what, &journal_err);
+	(void)knob_journal_end(machine, applying.change, KNOB_CHANGE_FAILED, err_what(err), &journal_err);
 	ret->rolled_back = knob_put_back(machine, applying.change, ret, &journal_err) == 0;
 	return r;
 }

@@ -156,8 +156,7 @@ int boot_trial_read(struct knob_machine *machine, struct boot_trial **ret, struc
 		return 0;
 	}
 	if (r < 0) {
-		if (err)
-			*err = ignored;
+		(void)err_copy(err, &ignored);
 		return r;
 	}
 	json_t *json = json_loads(data, JSON_REJECT_DUPLICATES, NULL);

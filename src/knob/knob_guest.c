@@ -138,7 +138,7 @@ static int settle_words(struct knob_machine *machine, const struct knob_point *p
 		r = r == -ENOENT ? 0 : r;
 	}
 	if (r < 0 && err)
-		*err = why;
+		(void)err_copy(err, &why);
 	return r;
 }
 

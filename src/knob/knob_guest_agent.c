@@ -93,8 +93,10 @@ static int command(struct knob_machine *machine, const char *uuid, const char *c
 	CLEANUP(free_json) json_t *request = json_pack("{s:s,s:o}", "execute", name, "arguments", arguments);
 	CLEANUP(base_free) char *text = json_dumps(request, JSON_COMPACT);
 	CLEANUP(base_free) char *reply = NULL;
+	struct err own = {0};
 	int r;
 
+	err = err ? err : &own;
 	if (!text)
 		return err_set(err, EILSEQ, uuid, "what the guest is to be told is no UTF-8");
 	r = knob_libvirt_agent(machine, uuid, change, text, &reply, err);
@@ -112,8 +114,13 @@ static int open_file(struct knob_machine *machine, const char *uuid, const char 
 {
 	CLEANUP(free_json) json_t *reply = NULL;
 	json_t *handle = NULL;
-	int r = command(machine, uuid, *mode == 'w' ? arena_printf(machine->arena, "open %s", path) : NULL,
-			"guest-file-open", json_pack("{s:s,s:s}", "path", path, "mode", mode), &reply, &handle, err);
+	struct err own = {0};
+	int r;
+
+	/* What the agent says decides what it was. */
+	err = err ? err : &own;
+	r = command(machine, uuid, *mode == 'w' ? arena_printf(machine->arena, "open %s", path) : NULL,
+		    "guest-file-open", json_pack("{s:s,s:s}", "path", path, "mode", mode), &reply, &handle, err);
 
 	if (r == -EIO && (strstr(err->what, "No such file") || strstr(err->what, "cannot find the")))
 		return -ENODATA;
@@ -304,8 +311,10 @@ int knob_guest_start(struct knob_machine *machine, const char *uuid, const char 
 	CLEANUP(free_json) json_t *reply = NULL;
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 	json_t *words = json_array(), *arguments, *started = NULL;
+	struct err own = {0};
 	int r;
 
+	err = err ? err : &own;
 	for (size_t i = 1; start->argv[i]; i++)
 		(void)json_array_append_new(words, json_string(start->argv[i]));
 	arguments = json_pack("{s:s,s:o,s:b}", "path", start->argv[0], "arg", words, "capture-output", 1);

@@ -280,8 +280,7 @@ int knob_journal_read(struct knob_machine *machine, struct knob_journal *ret, st
 		return 0;
 	}
 	if (r < 0) {
-		if (err)
-			*err = fault;
+		(void)err_copy(err, &fault);
 		return r;
 	}
 	for (size_t at = 0; at < size;) {

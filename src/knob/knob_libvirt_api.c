@@ -108,7 +108,7 @@ static int connect_in_time(struct connecting *connecting, struct err *err)
 	until.tv_sec += VM_LIBVIRT_WAIT_S;
 	if (pthread_timedjoin_np(thread, NULL, &until) == 0) {
 		if (connecting->status < 0)
-			*err = connecting->err;
+			(void)err_copy(err, &connecting->err);
 		return connecting->status;
 	}
 	(void)pthread_detach(thread);

@@ -273,7 +273,7 @@ static int finish(struct knob_machine *machine, struct knob_change *change, stru
 	if (settled == 0)
 		settled = knob_dirs_remove(machine, change, err);
 	if (stuck || settled < 0) {
-		r = knob_journal_undo(machine, change, "partly", err->what, err);
+		r = knob_journal_undo(machine, change, "partly", err_what(err), err);
 		return r < 0 ? r : -EIO;
 	}
 	return knob_journal_undo(machine, change, "done", NULL, err);
@@ -303,7 +303,7 @@ int knob_put_back(struct knob_machine *machine, struct knob_change *change, stru
 	bring_back(machine, change, goals, sorted, watched);
 	if (r < 0) {
 		(void)finish(machine, change, goals, count, report, err);
-		*err = journal_err;
+		(void)err_copy(err, &journal_err);
 		return r;
 	}
 	return finish(machine, change, goals, count, report, err);

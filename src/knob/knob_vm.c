@@ -139,8 +139,7 @@ static int judge_other(const struct knob_vms *vms, const struct knob_vm *vm, con
 
 	if (!vm->running) {
 		if (why->code != -ENOENT && why->code != -ENOSYS && why->code != -ENOTSUP) {
-			*err = *why;
-			return err->code;
+			return err_copy(err, why);
 		}
 		return err_set(err, ENOENT, vm->name,
 			       "there is no such VM: libvirt does not know it, and no QEMU runs it");
@@ -148,8 +147,7 @@ static int judge_other(const struct knob_vms *vms, const struct knob_vm *vm, con
 	if (!manager)
 		return 0;
 	if (text_equal(manager, "libvirt") && why->code != -ENOENT) {
-		*err = *why;
-		return err->code;
+		return err_copy(err, why);
 	}
 	(void)err_set(err, ENOTSUP, vm->name, "is run by %s, which hvtune does not change it through",
 		      text_equal(manager, "libvirt") ? "the libvirt of a session" : manager);

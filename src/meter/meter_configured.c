@@ -42,8 +42,7 @@ static int add_device(struct meter_set *set, const struct meter_entry *entry, st
 
 	/* A line of the file that is wrong is an error; a library that is missing is told beside the source. */
 	if (r == -EINVAL) {
-		if (err)
-			*err = why;
+		(void)err_copy(err, &why);
 		return r;
 	}
 	if (r < 0) {

@@ -283,8 +283,7 @@ int study_go_on(struct study_boot *boot, const struct study_setup *setup, struct
 
 		/* The results could not be reached: it may be tried again when they can. */
 		if (result < 0 && !outcome->session) {
-			if (err)
-				*err = fault;
+			(void)err_copy(err, &fault);
 			return result;
 		}
 		r = after_runs(boot, outcome, result, &fault, &decided, ret, err);

@@ -71,8 +71,7 @@ int study_host_clean(struct knob_machine *machine, struct err *err)
 			/* Whose they are knows how to put them back. */
 			if ((text_starts(change->what, STUDY_MARK) || text_starts(change->what, STUDY_BOOT_MARK)) &&
 			    study_state_refuse(machine, NULL, &study) == -EBUSY) {
-				if (err)
-					*err = study;
+				(void)err_copy(err, &study);
 				return -EBUSY;
 			}
 			(void)err_hint(err, "wait for it, or put it back: hvtune undo %u", change->id);
@@ -236,8 +235,7 @@ int study_host_unhook(struct arena *arena, const struct study *study, struct stu
 
 			if (r < 0 && worst == 0) {
 				worst = r;
-				if (err)
-					*err = fault;
+				(void)err_copy(err, &fault);
 			}
 		}
 	(void)json_object_clear(state->hooks);
@@ -279,8 +277,7 @@ static int undo_hooks(struct study_host *host, const size_t *levels, struct err 
 			r = write_hooks(host, &fault);
 		if (r < 0 && worst == 0) {
 			worst = r;
-			if (err)
-				*err = fault;
+			(void)err_copy(err, &fault);
 		}
 	}
 	return worst;
@@ -414,8 +411,7 @@ int study_host_enter(struct study_host *host, int config, struct err *err)
 		/* It may be tried again only on a machine that is as it was. */
 		if (r == -EHOSTUNREACH && left < 0 && left != -EHOSTUNREACH) {
 			r = left;
-			if (err)
-				*err = fault;
+			(void)err_copy(err, &fault);
 		}
 		return r;
 	}
@@ -444,8 +440,7 @@ int study_host_leave(struct study_host *host, struct err *err)
 			study_host_stuck(host, arena_printf(host->arena, "%s: %s", fault.where, fault.what));
 		if (r < 0 && worst == 0) {
 			worst = r;
-			if (err)
-				*err = fault;
+			(void)err_copy(err, &fault);
 		}
 	}
 	host->leaving = false;

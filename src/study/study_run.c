@@ -564,8 +564,7 @@ static int finish(struct running *running, int r, struct err *err)
 	outcome->foreign = running->bench->foreign;
 	if (left < 0 && r == 0) {
 		r = left;
-		if (err)
-			*err = fault;
+		(void)err_copy(err, &fault);
 	}
 	const char *answer =
 	    running->setup->answer && outcome->count ? running->setup->answer(running->setup->data, outcome) : NULL;
@@ -575,8 +574,7 @@ static int finish(struct running *running, int r, struct err *err)
 		outcome->session = 0;
 	if (closed < 0 && r == 0) {
 		r = closed;
-		if (err)
-			*err = ignored;
+		(void)err_copy(err, &ignored);
 	}
 	return r;
 }

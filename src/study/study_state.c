@@ -119,8 +119,7 @@ int study_state_read(struct knob_machine *machine, struct study_state *ret, stru
 	if (r == -ENOENT || r == -ENOTDIR)
 		return err_set(err, ENOENT, NULL, "no study runs, and none waits to be gone on with");
 	if (r < 0) {
-		if (err)
-			*err = fault;
+		(void)err_copy(err, &fault);
 		return r;
 	}
 	json_t *json = json_loads(data, JSON_REJECT_DUPLICATES, NULL);
@@ -308,8 +307,7 @@ int study_state_refuse(struct knob_machine *machine, const char *uid, struct err
 	if (r == -ENOENT)
 		return 0;
 	if (r < 0) {
-		if (err)
-			*err = fault;
+		(void)err_copy(err, &fault);
 		return r;
 	}
 	bool alive = study_state_is_alive(machine, &other);

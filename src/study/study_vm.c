@@ -117,6 +117,14 @@ static int undo(struct study_host *host, unsigned *change, struct err *err)
 
 /* ---- power ---- */
 
+/* A VM that does not do as it is told makes its configuration void, and ends nothing. */
+static int unreachable(struct err *err)
+{
+	if (err)
+		err->code = -EHOSTUNREACH;
+	return -EHOSTUNREACH;
+}
+
 static int is_running(struct study_host *host, const struct study_vm *vm, bool *ret, struct err *err)
 {
 	struct knob_domain domain;
@@ -137,7 +145,7 @@ static int set_power(struct study_host *host, const struct study_vm *vm, const c
 	r = apply(host, vm, &ask, 1, text_equal(power, "on") ? "start" : "shutdown", ret_change, err);
 	host->machine->vm_wait_s = 0;
 	if (r == -ETIME || r == -EIO)
-		err->code = r = -EHOSTUNREACH;
+		r = unreachable(err);
 	/* Its threads are others now. */
 	knob_vm_forget(host->machine);
 	return r;
@@ -166,7 +174,7 @@ static int go_on(struct study_host *host, struct study_vm *vm, struct err *err)
 			: set_power(host, vm, "on", &vm->started, err);
 	knob_vm_forget(host->machine);
 	if (r == -EIO)
-		err->code = r = -EHOSTUNREACH;
+		r = unreachable(err);
 	return r;
 }
 
@@ -354,8 +362,7 @@ int study_vm_wake(struct knob_machine *machine, const struct study *study, const
 
 		if (r < 0 && worst == 0) {
 			worst = r;
-			if (err)
-				*err = fault;
+			(void)err_copy(err, &fault);
 		}
 	}
 	return worst;
@@ -437,7 +444,7 @@ static int leave_up(struct study_host *host, struct study_vm *vm, struct err *er
 	host->machine->vm_wait_s = 0;
 	knob_vm_forget(host->machine);
 	if (r == 0 && last < 0)
-		*err = fault;
+		(void)err_copy(err, &fault);
 	return r < 0 ? r : last;
 }
 
@@ -452,8 +459,7 @@ static int leave_all(struct study_host *host, int (*leave)(struct study_host *, 
 
 		if (r < 0 && worst == 0) {
 			worst = r;
-			if (err)
-				*err = fault;
+			(void)err_copy(err, &fault);
 		}
 	}
 	return worst;

@@ -98,7 +98,7 @@ int vm_libvirt_read(const char *uri, struct vm_libvirt **ret, struct err *err)
 		*ret = question->answer;
 		question->answer = NULL;
 	} else if (err && question->status < 0) {
-		*err = question->err;
+		(void)err_copy(err, &question->err);
 	}
 	(void)question_free(question);
 	return status;

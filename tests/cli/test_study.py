@@ -503,6 +503,20 @@ class Run(Test):
         self.assertIn("host-boot", done.out)
         self.assert_as_before()
 
+    def test_a_vm_that_is_not_there(self):
+        """Its settings cannot even be looked at, which is told with the line."""
+        for knob, value in (("vm.pins.next", "'0:0'"), ("vm.queues", 2), ("vm.pages", "2M"), ("guest.mitigations", "off")):
+            with self.subTest(knob):
+                self.path.write_text(RUN.format(folder=self.folder) + "vms: [nobodys]\n"
+                                     f"baseline: {{nap: long}}\n", encoding="utf-8")
+                text = self.path.read_text(encoding="utf-8").replace(
+                    "factors:\n", f"factors:\n  vm: {{levels: {{found: as-found, other: {{set: {{{knob}@nobodys: {value}}}}}}}}}\n")
+                self.path.write_text(text, encoding="utf-8")
+                done = hvtune("study", "check", self.path)
+                self.assert_code(done, 1)
+                self.assertIn("vm=other", done.out)
+                self.assertIn("s.yaml:5", done.out)
+
     def test_a_limit_ends_it(self):
         """What exceeds a limit ends the study, told with the figure, and everything is put back; it can be gone on with."""
         watts = self.folder / "watts"

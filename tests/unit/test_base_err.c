@@ -42,6 +42,19 @@ static void test_without_a_place_to_fill(void **state)
 	assert_int_equal(err_set_at(NULL, EIO, "x", 1, 1, "y"), -EIO);
 	assert_int_equal(err_hint(NULL, "z"), -EINVAL);
 	assert_int_equal(err_hint(&(struct err){0}, "z"), -EINVAL);
+	assert_int_equal(err_copy(NULL, &(struct err){.code = -EIO}), -EIO);
+	assert_string_equal(err_what(NULL), "");
+}
+
+static void test_a_copy(void **state)
+{
+	struct err err = {0}, from = {0};
+
+	(void)state;
+	(void)err_set_at(&from, EINVAL, "grub", 3, 14, "an open quote");
+	assert_int_equal(err_copy(&err, &from), -EINVAL);
+	assert_printed(&err, "hvtune: grub:3:14: an open quote\n");
+	assert_string_equal(err_what(&err), "an open quote");
 }
 
 static void test_foreign_texts_stay_one_line_and_fit(void **state)
@@ -66,6 +79,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_forms_of_the_line),
 	    cmocka_unit_test(test_without_a_place_to_fill),
+	    cmocka_unit_test(test_a_copy),
 	    cmocka_unit_test(test_foreign_texts_stay_one_line_and_fit),
 	};
 

@@ -21,6 +21,9 @@ static const char form[] =
     "\n"
     "[Service]\n"
     "Type=exec\n"
+    /* Drivers may still be coming: KVM's, without which no VM starts. */
+    "ExecStartPre=-udevadm settle --timeout=180\n"
+    "TimeoutStartSec=300\n"
     "ExecStart=%s study go-on\n"
     /* Workloads are stopped by hvtune, which puts everything back after them. */
     "KillMode=mixed\n"

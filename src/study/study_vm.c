@@ -332,17 +332,36 @@ static bool is_guest_changed(struct knob_machine *machine, const char *uuid)
 	return false;
 }
 
+static int find_and_start(struct knob_machine *machine, const char *name, bool ran, struct knob_domain *ret,
+			  struct err *err)
+{
+	int r = knob_libvirt_find(machine, name, ret, err);
+
+	if (r == 0 && ran && !ret->running)
+		r = knob_libvirt_power(machine, ret->uuid, KNOB_LIBVIRT_START, err);
+	knob_vm_forget(machine);
+	return r;
+}
+
+/*
+ * One that ran is started again. Right after a boot what it takes may still be coming: /dev/kvm as libvirt may open it,
+ * a network, a pool, libvirt itself.
+ */
 static int wake(struct knob_machine *machine, const struct study_vm_rule *rule, const char *name, bool ran, bool whole,
 		struct err *err)
 {
+	enum { TRIES = 60 };
+	const int64_t total_ns = sys_writer_is_live(machine->writer) ? STUDY_VM_WAIT_S * INT64_C(1000000000) : 60000000;
 	struct study_host host = {.arena = machine->arena, .machine = machine, .leaving = true};
 	struct study_vm vm = {.rule = rule};
+	struct bench_signals none = {.fd = -1};
 	struct knob_domain domain;
-	int r = knob_libvirt_find(machine, name, &domain, err);
+	int r = find_and_start(machine, name, ran, &domain, err);
 
-	if (r == 0 && ran && !domain.running)
-		r = knob_libvirt_power(machine, domain.uuid, KNOB_LIBVIRT_START, err);
-	knob_vm_forget(machine);
+	for (int i = 0; i < TRIES && r < 0 && ran; i++) {
+		(void)bench_signals_wait(&none, total_ns / TRIES);
+		r = find_and_start(machine, name, ran, &domain, err);
+	}
 	if (r < 0 || !whole || !is_guest_changed(machine, domain.uuid))
 		return r;
 	vm.file_name = vm.name = domain.name;

@@ -47,7 +47,8 @@ const struct bench_guest *study_vm_guest(const struct study_host *host, const ch
 json_t *study_vm_running_json(struct knob_machine *machine, const struct study *study);
 
 /*
- * Start those that ran when the study began and do not run now: after a boot of the host. `whole`: where changes of a
+ * Start those that ran when the study began and do not run now: after a boot of the host; one that does not start is
+ * tried again for as long as a guest may take to come up (STUDY_VM_WAIT_S). `whole`: where changes of a
  * guest's kernel line are in force, wait for that guest too, as long as the study waits for it. The first fault is
  * told.
  */

@@ -335,7 +335,7 @@ const char *knob_choices(struct knob_machine *machine, const struct knob_point *
 	struct err ignored = {0};
 
 	if (!path)
-		return NULL;
+		return knob->list ? knob->list(machine, point) : NULL;
 	if (strchr(path, '*')) {
 		int64_t instance;
 		const char *number = point->label + strcspn(point->label, "0123456789");
@@ -352,7 +352,7 @@ const char *knob_choices(struct knob_machine *machine, const struct knob_point *
 int knob_check(struct knob_machine *machine, const struct knob_point *point, bool blind, struct err *err)
 {
 	const struct knob *knob = point->knob;
-	const char *words = knob->words, *choices = blind ? NULL : knob_choices(machine, point);
+	const char *words = knob->words, *choices = blind || knob->list ? NULL : knob_choices(machine, point);
 	bool has_range = knob->least < knob->most;
 	int64_t number;
 

@@ -152,6 +152,9 @@ struct knob {
 	 */
 	int (*expand)(struct knob_machine *machine, const struct knob *knob, const struct knob_ask *ask,
 		      struct knob_points *points, struct err *err);
+	/* The words that are legal here, in the machine's arena, where no file tells them and `check` judges; or NULL.
+	 */
+	const char *(*list)(struct knob_machine *machine, const struct knob_point *point);
 	const char *choices; /* path of the file with the words that are legal here ('*' as in path), or NULL */
 	const char *words;   /* legal words with blanks between them, where no file tells them; NULL: any */
 	int64_t least, most; /* legal numbers, when least < most; words are legal besides */
@@ -241,7 +244,7 @@ int knob_expand(struct knob_machine *machine, const struct knob_ask *ask, enum k
 /* Is ask->value legal for the point? What `choices` says is not asked when `blind` (the driver will be another one). */
 int knob_check(struct knob_machine *machine, const struct knob_point *point, bool blind, struct err *err);
 
-/* The words that the point's file of choices holds now, in the machine's arena; NULL when there is none. */
+/* The words that are legal for the point now as the machine says it, in its arena; NULL when it does not. */
 const char *knob_choices(struct knob_machine *machine, const struct knob_point *point);
 
 /* Read a point now. As the actuator's get. */

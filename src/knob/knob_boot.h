@@ -25,7 +25,12 @@ enum knob_boot_op {
 	 * none. hugepagesz= and hugepages= are one unit, since the second counts for the size that stands before it.
 	 */
 	KNOB_BOOT_PAGES,
+	/* No word of the line: the installed kernel whose release (uname -r) is `value`, in place of the default's. */
+	KNOB_BOOT_KERNEL,
 };
+
+/* The name of that change, where others have the name of a word. */
+#define KNOB_BOOT_KERNEL_NAME "kernel"
 
 /*
  * One change of the kernel's line. Words that may stand several times (console=, rd.lvm.lv=...) are never replaced: SET
@@ -122,7 +127,25 @@ int knob_boot_plan_default(struct host *host, const struct knob_boot_loader *loa
 int knob_boot_configured(struct host *host, const struct knob_boot_loader *loader, struct arena *arena,
 			 struct host_cmdline *ret, struct err *err);
 
-/* Do the words of a line hold what is asked? */
+/*
+ * The release of the kernel that the next ordinary boot takes, as its entry names it: what `uname -r` is to print then.
+ * -ENOTSUP where no entry or no name tells it, -EACCES.
+ */
+int knob_boot_configured_kernel(struct host *host, const struct knob_boot_loader *loader, struct arena *arena,
+				const char **ret, struct err *err);
+
+/* The releases that the loader has entries of, blanks between them, the default's first. Errors as above. */
+int knob_boot_kernels(struct host *host, const struct knob_boot_loader *loader, struct arena *arena, const char **ret,
+		      struct err *err);
+
+/*
+ * Has the loader an entry with that kernel, of this system? -ENOENT with the releases that it has; -ENOTSUP where
+ * entries cannot be told, -EACCES.
+ */
+int knob_boot_check_kernel(struct host *host, const struct knob_boot_loader *loader, const char *release,
+			   struct err *err);
+
+/* Do the words of a line hold what is asked? A kernel is none of them, and no line lacks it. */
 bool knob_boot_line_has(struct arena *arena, const char *line, const struct knob_boot_change *change);
 
 /*
@@ -146,10 +169,11 @@ const char *const *knob_boot_maker(struct arena *arena, const struct knob_boot_l
 /* ---- a trial boot ---- */
 
 /*
- * A menu entry of its own with the changed line, which the next boot takes once; the default stays as it is. The line
- * also gets hvtune.trial=ID, by which the boot is known, and panic=30 (with what keeps an initial ramdisk of dracut
- * from waiting in a shell) where the line does not say otherwise, so that a kernel that cannot go on makes room for the
- * old line. `id`: letters, digits and '-'. -ENOTSUP with the reason where this host cannot start an entry for once.
+ * A menu entry of its own with the changed line, which the next boot takes once; the default stays as it is. It is a
+ * copy of the default's, or of the entry of another kernel that is asked for, with the default's line. The line also
+ * gets hvtune.trial=ID, by which the boot is known, and panic=30 (with what keeps an initial ramdisk of dracut from
+ * waiting in a shell) where the line does not say otherwise, so that a kernel that cannot go on makes room for the old
+ * line. `id`: letters, digits and '-'. -ENOTSUP with the reason where this host cannot start an entry for once.
  */
 int knob_boot_plan_trial(struct host *host, const struct knob_boot_loader *loader,
 			 const struct knob_boot_change *changes, size_t count, const char *id, struct arena *arena,

@@ -50,11 +50,7 @@ const char *boot_running_line(struct host *host, struct arena *arena)
 
 /* ---- the default ---- */
 
-struct choice {
-	const char *selected; /* by the loader: an id, with or without ".conf", or a title; NULL: not known */
-	const char *release;  /* of the running kernel; NULL: not known */
-};
-
+/* `selected`: an id, with or without ".conf", or a title; NULL: not known. */
 static bool is_selected(const char *name, const char *title, const char *selected)
 {
 	size_t stem = strlen(name) - strlen(".conf");
@@ -73,14 +69,12 @@ static bool is_running(struct arena *arena, const char *text, const char *releas
 	return release && (text_equal(version, release) || (linux_path && strstr(linux_path, release)));
 }
 
-int boot_default_entry(struct boot_table *table, const struct knob_boot_loader *loader, struct boot_where *ret,
-		       struct err *err)
+int boot_own_entries(struct boot_table *table, const struct knob_boot_loader *loader, struct boot_entries *ret,
+		     struct err *err)
 {
-	struct arena *arena = table->arena;
 	const struct sys_look *names = sys_list(table->host->sys, "%s", loader->entries);
-	struct boot_where where = {.read = boot_read_entry, .env = BOOT_NO_FILE, .first_only = loader->grub_env};
-	struct choice choice = {.release = fact_text_or(&table->host->os.kernel_release, NULL)};
-	uint16_t selected = BOOT_NO_FILE, running = BOOT_NO_FILE, last = BOOT_NO_FILE, count = 0;
+	struct boot_entries entries = {
+	    .where = {.read = boot_read_entry, .env = BOOT_NO_FILE, .first_only = loader->grub_env}};
 	int r = 0;
 
 	if (names->state != SYS_VALUE) {
@@ -89,39 +83,58 @@ int boot_default_entry(struct boot_table *table, const struct knob_boot_loader *
 		(void)err_hint(err, "run hvtune as root");
 		return r;
 	}
-	if (loader->grub_env) {
-		r = boot_table_add(table, loader->grub_env, &where.env, err);
-		choice.selected = r == 0 ? boot_env_get(arena, &table->files[where.env], "saved_entry") : NULL;
-	} else {
-		choice.selected = boot_loader_variable(table->host, arena, "LoaderEntrySelected");
-	}
+	if (loader->grub_env)
+		r = boot_table_add(table, loader->grub_env, &entries.where.env, err);
+	entries.files = ARENA_ARRAY(table->arena, names->size + 1, uint16_t);
 	for (size_t i = 0; r == 0 && i < names->size; i++) {
-		const char *name = names->names[i], *dot = strrchr(name, '.');
+		const char *name = names->names[i];
 		uint16_t file = 0;
 
-		if (!text_equal(dot, ".conf"))
+		if (!text_equal(strrchr(name, '.'), ".conf"))
 			continue;
-		r = boot_table_add(table, arena_printf(arena, "%s/%s", loader->entries, name), &file, err);
-		const char *text = r == 0 ? table->files[file].text : "";
-
-		if (r < 0 || !boot_is_own_entry(table->host, arena, name, text))
-			continue;
-		last = file;
-		count++;
-		if (is_selected(name, boot_entry_value(arena, text, "title"), choice.selected))
-			selected = file;
-		if (is_running(arena, text, choice.release))
-			running = file;
+		r = boot_table_add(table, arena_printf(table->arena, "%s/%s", loader->entries, name), &file, err);
+		if (r == 0 && boot_is_own_entry(table->host, table->arena, name, table->files[file].text))
+			entries.files[entries.count++] = file;
 	}
 	if (r < 0)
 		return r;
-	where.file = selected != BOOT_NO_FILE  ? selected
-		     : running != BOOT_NO_FILE ? running
-		     : count == 1	       ? last
-					       : BOOT_NO_FILE;
-	if (where.file == BOOT_NO_FILE)
-		return err_set(err, ENOTSUP, loader->entries, "which of its %u entries is the default cannot be told",
-			       count);
-	*ret = where;
+	entries.where.file = entries.count ? entries.files[0] : BOOT_NO_FILE;
+	*ret = entries;
+	return 0;
+}
+
+int boot_default_entry(struct boot_table *table, const struct knob_boot_loader *loader, struct boot_where *ret,
+		       struct boot_entries *ret_all, struct err *err)
+{
+	struct arena *arena = table->arena;
+	const char *release = fact_text_or(&table->host->os.kernel_release, NULL), *chosen;
+	/* In a trial with another kernel the running one is not the default's. */
+	const struct cmdline_word *beside = cmdline_last(&table->host->cmdline, BOOT_BESIDE);
+	uint16_t selected = BOOT_NO_FILE, running = BOOT_NO_FILE;
+	struct boot_entries entries = {.count = 0};
+	int r = boot_own_entries(table, loader, &entries, err);
+
+	if (r < 0)
+		return r;
+	chosen = loader->grub_env ? boot_env_get(arena, &table->files[entries.where.env], "saved_entry")
+				  : boot_loader_variable(table->host, arena, "LoaderEntrySelected");
+	for (size_t i = 0; i < entries.count; i++) {
+		const struct boot_file *file = &table->files[entries.files[i]];
+
+		const char *name = strrchr(file->path, '/') + 1;
+
+		if (is_selected(name, boot_entry_value(arena, file->text, "title"), chosen))
+			selected = entries.files[i];
+		if (beside ? is_selected(name, NULL, beside->value) : is_running(arena, file->text, release))
+			running = entries.files[i];
+	}
+	if (selected == BOOT_NO_FILE && running == BOOT_NO_FILE && entries.count != 1)
+		return err_set(err, ENOTSUP, loader->entries, "which of its %zu entries is the default cannot be told",
+			       entries.count);
+	*ret = entries.where;
+	if (selected != BOOT_NO_FILE || running != BOOT_NO_FILE)
+		ret->file = selected != BOOT_NO_FILE ? selected : running;
+	if (ret_all)
+		*ret_all = entries;
 	return 0;
 }

@@ -9,6 +9,9 @@
 #include "knob_boot.h"
 #include "text.h"
 
+struct boot_menu;
+struct boot_menu_entry;
+
 enum { BOOT_TEXT_LIMIT = 1024 * 1024, BOOT_CHAR_LIMIT = 4 * BOOT_TEXT_LIMIT };
 
 /* How a character is written in its file, and so how text beside it has to be. */
@@ -224,12 +227,59 @@ const char *boot_loader_variable(struct host *host, struct arena *arena, const c
 
 /* ---- knob_boot_entry.c ---- */
 
+/* The loader entries with a kernel of this system, in the order of their names. */
+struct boot_entries {
+	struct boot_where where; /* how each is read; its `file` is the first's */
+	uint16_t *files;	 /* of the table */
+	size_t count;
+};
+
+/* -EACCES, -ENOENT where the directory cannot be listed. */
+int boot_own_entries(struct boot_table *table, const struct knob_boot_loader *loader, struct boot_entries *ret,
+		     struct err *err);
+
 /*
  * The loader entry that the next ordinary boot takes, as far as that can be told: what GRUB saved or systemd-boot says
- * it took, else the one of the running kernel, else the only one. -ENOTSUP when it cannot.
+ * it took, else the one of the running kernel, else the only one. -ENOTSUP when it cannot. `ret_all` may be NULL.
  */
 int boot_default_entry(struct boot_table *table, const struct knob_boot_loader *loader, struct boot_where *ret,
-		       struct err *err);
+		       struct boot_entries *ret_all, struct err *err);
+
+/* ---- knob_boot_kernel.c ---- */
+
+/* A kernel that can be booted: an entry of GRUB's menu, or a loader entry. */
+struct boot_kernel {
+	const char *release;		     /* as uname -r prints it; NULL: the kernel's name does not tell */
+	const char *id;			     /* what the loader's own tools call the entry: "a>b", "arch.conf" */
+	uint16_t file;			     /* of the table: GRUB's menu, or the loader entry */
+	const struct boot_menu_entry *entry; /* in GRUB's menu; NULL: a loader entry */
+	size_t start, end;		     /* in GRUB's menu: the words of its line */
+	const char *unlike; /* a word by which its line is of another system than the default's; NULL: it is not */
+};
+
+struct boot_kernels {
+	struct boot_kernel *list; /* the default's is the first */
+	size_t count;
+	struct boot_line line;	      /* the default's */
+	const struct boot_menu *menu; /* GRUB's; NULL: loader entries */
+};
+
+/* The kernels that the loader has entries of, by its files. -ENOTSUP where they do not tell; -EACCES. */
+int boot_kernels_find(struct boot_table *table, const struct knob_boot_loader *loader, struct boot_kernels *ret,
+		      struct err *err);
+
+/* The one of that release, or the default's for NULL. -ENOENT with those that there are; -ENOTSUP: not this system's.
+ */
+int boot_kernels_choose(struct boot_table *table, const struct knob_boot_loader *loader,
+			const struct boot_kernels *kernels, const char *release, const struct boot_kernel **ret,
+			struct err *err);
+
+/* Is that kernel the default's already? -ENOTSUP with what a person types to make it that, else as choosing it. */
+int boot_kernel_refuse_default(struct host *host, const struct knob_boot_loader *loader, const char *release,
+			       struct arena *arena, struct err *err);
+
+/* The release that is asked for among changes; NULL: none is. */
+const char *boot_kernel_asked(const struct knob_boot_change *changes, size_t count);
 
 /* ---- knob_boot_trial.c ---- */
 
@@ -241,6 +291,8 @@ int boot_default_entry(struct boot_table *table, const struct knob_boot_loader *
 #define BOOT_TRIAL_ID "hvtune-trial"
 #define BOOT_TRIAL_GRUB_ENTRY "~hvtune-trial.conf"
 #define BOOT_TRIAL_ESP_FILE "/EFI/hvtune/grubenv"
+/* On the line of a trial with another kernel: the default's loader entry, as the loader's tools call it. */
+#define BOOT_BESIDE "hvtune.beside"
 #define BOOT_TRIAL_SYSTEMD_ENTRY "A-hvtune-trial.conf"
 static inline bool boot_is_trial_entry(const char *name)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Owns a word of the kernel's command line as a point of a knob: of the default entry or of a trial boot, its reading,
- * writing and what a plan with it says. By default it is asked for in a trial boot, and only `hvtune confirm` makes it
- * part of the default.
+ * Owns a word of the kernel's command line, and the kernel itself, as a point of a knob: of the default entry or of a
+ * trial boot, its reading, writing and what a plan with it says. By default it is asked for in a trial boot, and only
+ * `hvtune confirm` makes it part of the default.
  */
 #include <errno.h>
 
@@ -25,13 +25,13 @@ const char *knob_boot_name(const char *where)
 static int get_default(struct knob_machine *machine, const char *name, const char **ret, struct err *err)
 {
 	CLEANUP(boot_view_close) struct boot_view view = {0};
-	const char *line = "";
+	const char *value = "";
 	int r = boot_view_open(machine, &view, err);
 
 	if (r == 0)
-		r = boot_view_line(machine, &view, &line, err);
+		r = boot_view_value(machine, &view, name, &value, err);
 	if (r == 0)
-		*ret = arena_strdup(machine->arena, knob_boot_value(view.arena, line, name));
+		*ret = arena_strdup(machine->arena, value);
 	return r;
 }
 
@@ -175,16 +175,16 @@ static int trial_or_default(struct knob_machine *machine, const struct knob_ask 
 			    const char **ret_where, const char **ret_label, struct err *err)
 {
 	CLEANUP(boot_view_close) struct boot_view view = {0};
-	const char *line = "", *pending = NULL;
+	const char *now = "", *pending = NULL;
 	int r = boot_view_open(machine, &view, err);
 
 	if (r == 0)
-		r = boot_view_line(machine, &view, &line, err);
+		r = boot_view_value(machine, &view, name, &now, err);
 	if (r == 0)
 		r = get_trial(machine, name, &pending, err);
 	if (r < 0)
 		return r;
-	bool as_asked = !pending && text_equal(knob_boot_value(view.arena, line, name), ask->value);
+	bool as_asked = !pending && text_equal(now, ask->value);
 
 	if (machine->no_trial || as_asked || !*ask->value) {
 		*ret_where = arena_printf(machine->arena, "%s%s", of_default, name);
@@ -195,8 +195,6 @@ static int trial_or_default(struct knob_machine *machine, const struct knob_ask 
 		(void)err_hint(err, "--no-trial changes the default entry without one");
 		return r;
 	}
-	const char *now = knob_boot_value(view.arena, line, name);
-
 	*ret_where = arena_printf(machine->arena, "%s%s", of_trial, name);
 	*ret_label =
 	    text_equal(now, "absent") ? "trial boot" : arena_printf(machine->arena, "trial boot; default: %s", now);
@@ -322,6 +320,22 @@ static bool has_files(const struct knob_plan *plan)
 	return false;
 }
 
+/* Words of a trial that is well become the default's; a kernel may not. */
+static void note_kernel(struct knob_machine *machine, struct knob_plan *plan, const struct boot_view *view,
+			const struct knob_boot_change *changes, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct knob_boot_plan ignored = {0};
+		struct err err = {0};
+
+		if (changes[i].op == KNOB_BOOT_KERNEL && !machine->trial_of &&
+		    knob_boot_plan_default(view->host, &view->loader, &changes[i], 1, view->arena, &ignored, &err) < 0)
+			knob_plan_note(
+			    machine, plan,
+			    arena_printf(machine->arena, "hvtune confirm will refuse: %s (%s)", err.what, err.hint));
+	}
+}
+
 /* The plan as the loader will have it, so that what it refuses is told before anything is written. */
 int knob_boot_judge(struct knob_machine *machine, struct knob_plan *plan, const struct knob_step *step, struct err *err)
 {
@@ -354,6 +368,7 @@ int knob_boot_judge(struct knob_machine *machine, struct knob_plan *plan, const 
 			? "trial boot: only the next boot has the new line, and no boot after it"
 			: "trial boot: only the next boot has the new line; hvtune confirm makes it the default once "
 			  "that boot is well, and otherwise the boot after it is the old one");
+		note_kernel(machine, plan, &view, changes, count);
 	}
 	count = changes_of(machine, plan, false, NULL, &changes);
 	if (count) {

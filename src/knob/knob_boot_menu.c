@@ -382,7 +382,7 @@ int boot_menu_find(struct arena *arena, const struct boot_menu *menu, const char
 /* ---- its kernel ---- */
 
 int boot_menu_linux(struct arena *arena, const struct boot_file *file, const struct boot_menu_entry *entry,
-		    size_t *ret_start, size_t *ret_end, struct err *err)
+		    const char **ret_kernel, size_t *ret_start, size_t *ret_end, struct err *err)
 {
 	static const char *const loads[] = {"linux", "linux16", "linuxefi"};
 	struct reader reader = {.arena = arena,
@@ -418,7 +418,7 @@ int boot_menu_linux(struct arena *arena, const struct boot_file *file, const str
 			return refuse(&reader, head, "a second command loads a kernel in one menu entry");
 		found = true;
 		skip_blanks(&reader);
-		r = skip_word(&reader);
+		r = take_word(&reader, ret_kernel);
 		*ret_start = reader.at;
 		if (r == 0)
 			r = skip_command(&reader);

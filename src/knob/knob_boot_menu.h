@@ -39,8 +39,10 @@ int boot_menu_parse(struct arena *arena, const struct boot_file *file, struct bo
 int boot_menu_find(struct arena *arena, const struct boot_menu *menu, const char *chosen,
 		   const struct boot_menu_entry **ret, const struct boot_file *file, struct err *err);
 
-/* The words behind the kernel's path of an entry's one `linux` command, as offsets of the file. -ENOTSUP. */
+/*
+ * The kernel's path in an entry's one `linux` command, and the words behind it as offsets of the file. -ENOTSUP.
+ */
 int boot_menu_linux(struct arena *arena, const struct boot_file *file, const struct boot_menu_entry *entry,
-		    size_t *ret_start, size_t *ret_end, struct err *err);
+		    const char **ret_kernel, size_t *ret_start, size_t *ret_end, struct err *err);
 
 #endif

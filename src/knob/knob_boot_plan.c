@@ -160,33 +160,16 @@ static int find_kernel_line(struct boot_table *table, bool first_only, bool make
 static int edit_entries(struct boot_table *table, const struct knob_boot_loader *loader,
 			const struct knob_boot_change *changes, size_t count, struct err *err)
 {
-	const struct sys_look *names = sys_list(table->host->sys, "%s", loader->entries);
-	struct boot_where where = {.read = boot_read_entry, .env = BOOT_NO_FILE, .first_only = loader->grub_env};
-	size_t edited = 0;
-	int r = 0;
+	struct boot_entries entries = {.count = 0};
+	int r = boot_own_entries(table, loader, &entries, err);
 
-	if (names->state != SYS_VALUE) {
-		r = err_set(err, names->errnum ? names->errnum : ENOENT, loader->entries, "cannot be listed: %s",
-			    sys_reason(names->errnum ? names->errnum : ENOENT));
-		(void)err_hint(err, "run hvtune as root");
-		return r;
-	}
-	if (loader->grub_env)
-		r = boot_table_add(table, loader->grub_env, &where.env, err);
-	for (size_t i = 0; r == 0 && i < names->size; i++) {
-		const char *dot = strrchr(names->names[i], '.');
+	for (size_t i = 0; r == 0 && i < entries.count; i++) {
+		struct boot_where where = entries.where;
 
-		if (!text_equal(dot, ".conf"))
-			continue;
-		r = boot_table_add(table, arena_printf(table->arena, "%s/%s", loader->entries, names->names[i]),
-				   &where.file, err);
-		if (r < 0 ||
-		    !boot_is_own_entry(table->host, table->arena, names->names[i], table->files[where.file].text))
-			continue;
+		where.file = entries.files[i];
 		r = boot_edit(table, &where, changes, count, err);
-		edited++;
 	}
-	if (r == 0 && !edited)
+	if (r == 0 && !entries.count)
 		r = err_set(err, ENOTSUP, loader->entries, "there is no loader entry with a kernel of this system");
 	return r;
 }
@@ -414,11 +397,14 @@ int knob_boot_plan_default(struct host *host, const struct knob_boot_loader *loa
 			   struct knob_boot_plan *ret, struct err *err)
 {
 	struct boot_table *table = boot_table_new(host, arena);
+	const char *kernel = boot_kernel_asked(changes, count);
 	struct knob_boot_plan plan = {.file_count = 0};
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < count; i++)
 		r = knob_boot_change_check(&changes[i], err);
+	if (r == 0 && kernel)
+		r = boot_kernel_refuse_default(host, loader, kernel, arena, err);
 	if (r == 0)
 		r = check_tuned(table, changes, count, err);
 	if (r < 0)

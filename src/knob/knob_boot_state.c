@@ -54,6 +54,29 @@ int boot_view_line(struct knob_machine *machine, struct boot_view *view, const c
 	return r;
 }
 
+int boot_view_value(struct knob_machine *machine, struct boot_view *view, const char *name, const char **ret,
+		    struct err *err)
+{
+	const char *line = "";
+	int r;
+
+	if (text_equal(name, KNOB_BOOT_KERNEL_NAME))
+		return knob_boot_configured_kernel(view->host, &view->loader, view->arena, ret, err);
+	r = boot_view_line(machine, view, &line, err);
+	if (r == 0)
+		*ret = knob_boot_value(view->arena, line, name);
+	return r;
+}
+
+const char *boot_view_running(struct boot_view *view, const char *name)
+{
+	const struct sys_look *line = sys_read(view->sys, "/proc/cmdline");
+
+	if (text_equal(name, KNOB_BOOT_KERNEL_NAME))
+		return fact_text_or(&view->host->os.kernel_release, "not known");
+	return knob_boot_value(view->arena, line->state == SYS_VALUE ? line->data : "", name);
+}
+
 /* ---- plans ---- */
 
 int boot_run(struct knob_machine *machine, const char *const *argv, const char **ret_output, struct err *err)

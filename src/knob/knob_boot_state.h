@@ -26,6 +26,16 @@ void boot_view_close(struct boot_view *view); /* also for CLEANUP() */
 int boot_view_line(struct knob_machine *machine, struct boot_view *view, const char **ret, struct err *err);
 
 /*
+ * What a word of that line is set to, in the form of knob_boot_value(); of KNOB_BOOT_KERNEL_NAME the kernel's release.
+ * In the view's arena.
+ */
+int boot_view_value(struct knob_machine *machine, struct boot_view *view, const char *name, const char **ret,
+		    struct err *err);
+
+/* The same of the boot that runs, in the view's arena; never NULL. */
+const char *boot_view_running(struct boot_view *view, const char *name);
+
+/*
  * Write a plan's files and run its commands; those that make anew what boots only with `make`. On a directory that
  * holds a machine as files nothing is run.
  */

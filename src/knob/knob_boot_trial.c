@@ -34,9 +34,12 @@ static bool has_word(const struct boot_words *words, const char *name)
 	return false;
 }
 
-/* The whole text of the line with the changes and the words of a trial. */
+/*
+ * The whole text of the line with the changes and the words of a trial. `beside`: the default's loader entry where the
+ * kernel that runs in the trial does not lead to it; else NULL.
+ */
 static int trial_line(const struct boot_line *line, const struct knob_boot_change *changes, size_t count,
-		      const char *id, const char **ret, struct err *err)
+		      const char *id, const char *beside, const char **ret, struct err *err)
 {
 	struct arena *arena = line->arena;
 	const char *text = boot_line_text(line);
@@ -65,6 +68,8 @@ static int trial_line(const struct boot_line *line, const struct knob_boot_chang
 		if (!has_word(&words, safety[i].name))
 			boot_words_add(arena, &words, safety[i].name, safety[i].value);
 	boot_words_add(arena, &words, "hvtune.trial", id);
+	if (beside)
+		boot_words_add(arena, &words, BOOT_BESIDE, beside);
 	r = boot_words_splice(&plain, &words, &splices, err);
 	if (r == 0)
 		r = boot_splices_apply(&splices, file, 0, ret, &size, err);
@@ -76,34 +81,6 @@ static int trial_line(const struct boot_line *line, const struct knob_boot_chang
 }
 
 /* ---- GRUB's menu ---- */
-
-/* The entry of GRUB's menu that is the default now. */
-static int default_of_menu(struct boot_table *table, const struct knob_boot_loader *loader, struct boot_menu *menu,
-			   uint16_t *ret_file, const struct boot_menu_entry **ret, struct err *err)
-{
-	uint16_t cfg = 0, env = 0;
-	int r = boot_table_add(table, loader->grub_cfg, &cfg, err);
-
-	if (r == 0)
-		r = boot_table_add(table, loader->grub_env, &env, err);
-	if (r < 0)
-		return r;
-	const struct boot_file *file = &table->files[cfg];
-
-	if (!file->exists)
-		return err_set(err, ENOTSUP, loader->grub_cfg, "GRUB's menu is not there");
-	r = boot_menu_parse(table->arena, file, menu, err);
-	if (r < 0)
-		return r;
-	const char *chosen = menu->default_text ? menu->default_text : "0";
-
-	if (text_equal(chosen, "${saved_entry}") || text_equal(chosen, "$saved_entry"))
-		chosen = boot_env_get(table->arena, &table->files[env], "saved_entry");
-	if (chosen && strchr(chosen, '$'))
-		return err_set(err, ENOTSUP, loader->grub_cfg, "GRUB's default is computed at boot (%s)", chosen);
-	*ret_file = cfg;
-	return boot_menu_find(table->arena, menu, chosen && *chosen ? chosen : "0", ret, file, err);
-}
 
 /* Lines of an entry that would make it a default, or the next boot wait for a person. */
 static bool is_left_out(const char *line)
@@ -151,17 +128,18 @@ static const char *choice_by_esp(struct arena *arena, const struct knob_boot_loa
 			    loader->esp_uuid, file, id, file, BOOT_TRIAL_ID);
 }
 
-/* The default's entry once more, with its own title and id and another line. */
-static const char *entry_text(struct arena *arena, const char *cfg, const struct boot_menu_entry *entry, size_t start,
-			      size_t end, const char *line, const char *choice)
+/* The entry of a kernel once more, with its own title and id and another line. */
+static const char *entry_text(struct arena *arena, const char *cfg, const struct boot_kernel *from, const char *line,
+			      const char *choice)
 {
+	const struct boot_menu_entry *entry = from->entry;
 	const char *before_id = arena_strndup(arena, cfg + entry->title_end, entry->id_at - entry->title_end);
 	const char *behind_id = arena_strndup(arena, cfg + entry->id_end, entry->body - 1 - entry->id_end);
 	const char *text = arena_printf(arena, "%smenuentry 'hvtune trial: %s' %s --id '%s' %s{", block_begin,
 					quoted(arena, entry->title), text_trim(arena, before_id), BOOT_TRIAL_ID,
 					behind_id + strspn(behind_id, " \t"));
-	const char *body = arena_printf(arena, "%.*s %s%.*s", (int)(start - entry->body), cfg + entry->body, line,
-					(int)(entry->end - end), cfg + end);
+	const char *body = arena_printf(arena, "%.*s %s%.*s", (int)(from->start - entry->body), cfg + entry->body, line,
+					(int)(entry->end - from->end), cfg + from->end);
 
 	while (*body) {
 		size_t length = strcspn(body, "\n");
@@ -245,31 +223,27 @@ static int trial_by_menu(struct boot_table *table, const struct knob_boot_loader
 			 struct knob_boot_plan *plan, struct err *err)
 {
 	struct arena *arena = table->arena;
-	struct boot_menu *menu = ARENA_NEW(arena, struct boot_menu);
-	static const struct boot_menu_entry none;
-	const struct boot_menu_entry *entry = &none;
-	struct boot_line line = {.arena = arena, .files = table->files};
+	struct boot_kernels kernels = {.count = 0};
+	static const struct boot_kernel none;
+	const struct boot_kernel *from = &none;
 	const char *text = "", *rest = "";
-	size_t start = 0, end = 0;
-	uint16_t cfg = 0, custom = 0;
-	int r = default_of_menu(table, loader, menu, &cfg, &entry, err);
+	uint16_t custom = 0;
+	int r = boot_kernels_find(table, loader, &kernels, err);
 
-	if (r == 0 && !menu->takes_next && !loader->esp)
+	if (r < 0)
+		return r;
+	if (!kernels.menu->takes_next && !loader->esp)
 		r = err_set(err, ENOTSUP, loader->grub_cfg,
 			    "this menu of GRUB takes no entry for one boot (next_entry)");
-	if (r == 0 && !menu->reads_custom)
+	if (r == 0 && !kernels.menu->reads_custom)
 		r = err_set(err, ENOTSUP, loader->grub_cfg, "this menu of GRUB does not read custom.cfg");
 	if (r < 0) {
 		(void)err_hint(err, "is 41_custom in /etc/grub.d? make the menu anew");
 		return r;
 	}
-	const struct boot_file *file = &table->files[cfg];
-
-	r = boot_menu_linux(arena, file, entry, &start, &end, err);
-	if (r == 0) {
-		boot_line_put_span(&line, cfg, start + strspn(file->text + start, " \t"), end, BOOT_PLAIN);
-		r = trial_line(&line, changes, count, id, &text, err);
-	}
+	r = boot_kernels_choose(table, loader, &kernels, boot_kernel_asked(changes, count), &from, err);
+	if (r == 0)
+		r = trial_line(&kernels.line, changes, count, id, NULL, &text, err);
 	if (r == 0)
 		r = boot_table_add(table, custom_path(arena, loader), &custom, err);
 	if (r == 0)
@@ -281,9 +255,9 @@ static int trial_by_menu(struct boot_table *table, const struct knob_boot_loader
 		return r;
 	struct boot_file after = table->files[custom];
 
-	after.text =
-	    arena_printf(arena, "%s%s%s", rest, *rest && rest[strlen(rest) - 1] != '\n' ? "\n" : "",
-			 entry_text(arena, file->text, entry, start, end, text, choice_by_esp(arena, loader, id)));
+	after.text = arena_printf(
+	    arena, "%s%s%s", rest, *rest && rest[strlen(rest) - 1] != '\n' ? "\n" : "",
+	    entry_text(arena, table->files[from->file].text, from, text, choice_by_esp(arena, loader, id)));
 	after.size = strlen(after.text);
 	after.exists = true;
 	boot_plan_file(arena, plan, &table->before[custom], &after);
@@ -320,8 +294,8 @@ static bool has_key(const char *line, const char *key)
 }
 
 /*
- * The default's entry with another title and line. Without its sort-key systemd-boot puts it behind those that have
- * one; what names the file ("id") is the default's own.
+ * The entry of a kernel with another title and line. Without its sort-key systemd-boot puts it behind those that have
+ * one; what names the file ("id") is that entry's own.
  */
 static const char *trial_entry_text(struct arena *arena, const char *entry, const char *line)
 {
@@ -344,6 +318,14 @@ static const char *trial_entry_text(struct arena *arena, const char *entry, cons
 	return text;
 }
 
+/* The default beside a trial of another kernel, as a word of the line can say it; NULL where none is needed or can. */
+static const char *beside_of(const struct boot_kernels *kernels, const struct boot_kernel *from)
+{
+	const struct knob_boot_change word = {.name = BOOT_BESIDE, .value = kernels->list->id};
+
+	return from == kernels->list || knob_boot_change_check(&word, NULL) < 0 ? NULL : word.value;
+}
+
 static int trial_by_entry(struct boot_table *table, const struct knob_boot_loader *loader,
 			  const struct knob_boot_change *changes, size_t count, const char *id,
 			  struct knob_boot_plan *plan, struct err *err)
@@ -351,16 +333,17 @@ static int trial_by_entry(struct boot_table *table, const struct knob_boot_loade
 	static const char *const choose[] = {"bootctl", "set-oneshot", BOOT_TRIAL_SYSTEMD_ENTRY, NULL};
 	static const char *const unchoose[] = {"bootctl", "set-oneshot", "", NULL};
 	struct arena *arena = table->arena;
-	struct boot_where where = {.env = BOOT_NO_FILE};
-	struct boot_line line;
+	struct boot_kernels kernels = {.count = 0};
+	static const struct boot_kernel none;
+	const struct boot_kernel *from = &none;
 	const char *text = "";
 	uint16_t own = 0;
-	int r = boot_default_entry(table, loader, &where, err);
+	int r = boot_kernels_find(table, loader, &kernels, err);
 
 	if (r == 0)
-		r = boot_read_entry(table, &where, &line, err);
+		r = boot_kernels_choose(table, loader, &kernels, boot_kernel_asked(changes, count), &from, err);
 	if (r == 0)
-		r = trial_line(&line, changes, count, id, &text, err);
+		r = trial_line(&kernels.line, changes, count, id, beside_of(&kernels, from), &text, err);
 	if (r == 0)
 		r = boot_table_add(table, trial_entry_path(arena, loader), &own, err);
 	if (r == 0 && loader->grub_env)
@@ -371,7 +354,7 @@ static int trial_by_entry(struct boot_table *table, const struct knob_boot_loade
 		return r;
 	struct boot_file after = table->files[own];
 
-	after.text = trial_entry_text(arena, table->files[where.file].text, text_trim(arena, text));
+	after.text = trial_entry_text(arena, table->files[from->file].text, text_trim(arena, text));
 	after.size = strlen(after.text);
 	after.exists = true;
 	boot_plan_file(arena, plan, &table->before[own], &after);
@@ -545,7 +528,7 @@ int knob_boot_configured(struct host *host, const struct knob_boot_loader *loade
 	if (loader->kind == KNOB_BOOT_UNKNOWN || loader->kind == KNOB_BOOT_OSTREE)
 		return err_set(err, ENOTSUP, loader->name, "what its next boot has on the line stands in no file");
 	if (loader->kind == KNOB_BOOT_GRUB_BLS || loader->kind == KNOB_BOOT_SYSTEMD) {
-		r = boot_default_entry(table, loader, &where, err);
+		r = boot_default_entry(table, loader, &where, NULL, err);
 	} else if (loader->grub_env) {
 		r = boot_find_defaults(table, loader, &where, err);
 	} else {

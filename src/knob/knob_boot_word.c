@@ -44,6 +44,8 @@ struct knob_boot_change knob_boot_change_of(const char *name, const char *value)
 {
 	bool is_absent = text_equal(value, absent), is_pages = text_starts(name, pages_prefix);
 
+	if (text_equal(name, KNOB_BOOT_KERNEL_NAME))
+		return (struct knob_boot_change){.name = name, .value = value, .op = KNOB_BOOT_KERNEL};
 	if (is_pages)
 		return (struct knob_boot_change){
 		    .name = name + strlen(pages_prefix), .value = is_absent ? NULL : value, .op = KNOB_BOOT_PAGES};

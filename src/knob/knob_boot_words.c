@@ -134,12 +134,28 @@ static int check_pages(const struct knob_boot_change *change, struct err *err)
 	return 0;
 }
 
+/* Names of releases come from the tail of a file's name. */
+static int check_release(const struct knob_boot_change *change, struct err *err)
+{
+	static const char others[] = "._+~:-";
+	const char *at = change->value;
+
+	while (at && *at && (isalnum((unsigned char)*at) || strchr(others, *at)))
+		at++;
+	if (at && !*at && at > change->value && strlen(change->value) <= VALUE_LIMIT)
+		return 0;
+	return err_set(err, EINVAL, change->value ? change->value : change->name,
+		       "no release of a kernel as uname -r prints it");
+}
+
 int knob_boot_change_check(const struct knob_boot_change *change, struct err *err)
 {
 	bool wants_value = change->op == KNOB_BOOT_ADD || change->op == KNOB_BOOT_TAKE;
 
 	if (change->op == KNOB_BOOT_PAGES)
 		return check_pages(change, err);
+	if (change->op == KNOB_BOOT_KERNEL)
+		return check_release(change, err);
 	if (!is_name(change->name))
 		return err_set(err, EINVAL, change->name, "no name of a kernel parameter (letters, digits, _ - .)");
 	if (change->value && !is_value(change->value))
@@ -216,6 +232,9 @@ bool boot_words_have(const struct boot_words *words, const struct knob_boot_chan
 		break;
 	case KNOB_BOOT_PAGES:
 		have = boot_pages_have(arena, words, change->name, change->value);
+		break;
+	case KNOB_BOOT_KERNEL:
+		have = true;
 		break;
 	}
 	(void)arena_free(arena);
@@ -316,6 +335,8 @@ static int change_one(const struct boot_line *line, struct boot_words *words, co
 		break;
 	case KNOB_BOOT_PAGES:
 		return boot_pages_change(line, words, change, err);
+	case KNOB_BOOT_KERNEL:
+		break;
 	}
 	return 0;
 }

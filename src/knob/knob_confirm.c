@@ -42,20 +42,22 @@ static const char *word_of(const struct looking *looking, size_t word)
 	return arena_printf(looking->machine->arena, "%s=%s", name, value);
 }
 
-/* ---- the line ---- */
+/* ---- the line, and the kernel ---- */
 
 static void look_at_line(struct looking *looking)
 {
 	struct arena *arena = looking->view->arena;
-	const struct sys_look *line = sys_read(looking->view->sys, "/proc/cmdline");
-	const char *text = line->state == SYS_VALUE ? line->data : "";
 
 	for (size_t i = 0; i < looking->trial->count; i++) {
-		const char *name = looking->trial->names[i], *found = knob_boot_value(arena, text, name);
-		bool same = text_equal(found, looking->trial->values[i]);
+		const char *name = looking->trial->names[i], *wanted = looking->trial->values[i];
+		const char *found = boot_view_running(looking->view, name);
+		bool same = text_equal(found, wanted);
 
 		add(looking, same ? KNOB_CONFIRM_GOOD : KNOB_CONFIRM_BAD,
-		    arena_printf(arena, "the kernel's line: %s", word_of(looking, i)), same ? NULL : found);
+		    text_equal(name, KNOB_BOOT_KERNEL_NAME)
+			? arena_printf(arena, "the kernel is %s", wanted)
+			: arena_printf(arena, "the kernel's line: %s", word_of(looking, i)),
+		    same ? NULL : found);
 	}
 }
 

@@ -184,6 +184,8 @@ int knob_guest_expand(struct knob_machine *machine, const struct knob *knob, con
 	if (knob_boot_may_repeat(name))
 		return err_set(err, EINVAL, ask->name,
 			       "may stand several times on the line and is no knob; edit it in the guest");
+	if (text_equal(name, KNOB_BOOT_KERNEL_NAME))
+		return err_set(err, ENOTSUP, ask->name, "hvtune chooses no kernel inside a guest");
 	r = knob_boot_change_check(&change, err);
 	for (char *vm = strsep(&rest, ","); r == 0 && vm; vm = strsep(&rest, ","))
 		r = expand_vm(machine, knob, ask, vm, points, err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
- * Owns the knobs of the kernel's command line. Each is one word of the next boots (knob_boot_knob.h). Legal values:
+ * Owns the knobs of the kernel's command line, each one word of the next boots (knob_boot_knob.h), and of the kernel
+ * itself. Legal values:
  * Documentation/admin-guide/kernel-parameters.txt of Linux and drivers/iommu/amd/init.c.
  */
 #include <ctype.h>
@@ -110,6 +111,28 @@ static int judge_any(struct knob_machine *machine, struct knob_plan *plan, const
 {
 	knob_boot_note_word(machine, plan, &plan->points.items[step->first]);
 	return knob_boot_judge(machine, plan, step, err);
+}
+
+/* ---- the kernel ---- */
+
+static int check_kernel(struct knob_machine *machine, const struct knob_point *point, struct err *err)
+{
+	CLEANUP(boot_view_close) struct boot_view view = {0};
+	int r = boot_view_open(machine, &view, err);
+
+	return r < 0 ? r : knob_boot_check_kernel(view.host, &view.loader, point->new, err);
+}
+
+static const char *list_kernels(struct knob_machine *machine, const struct knob_point *point)
+{
+	CLEANUP(boot_view_close) struct boot_view view = {0};
+	const char *text = "";
+
+	(void)point;
+	return boot_view_open(machine, &view, NULL) == 0 &&
+		       knob_boot_kernels(view.host, &view.loader, machine->arena, &text, NULL) == 0 && *text
+		   ? text
+		   : NULL;
 }
 
 /* ---- the table ---- */
@@ -306,6 +329,17 @@ static const struct knob highres = {
     BOOT_KNOB,
 };
 
+static const struct knob kernel = {
+    .name = FAMILY KNOB_BOOT_KERNEL_NAME,
+    .summary = "which of the installed kernels is booted, by its release as uname -r prints it",
+    .value = "RELEASE",
+    .hurts = "modules built for one kernel only (ZFS, DKMS) may be missing in another",
+    .list = list_kernels,
+    .check = check_kernel,
+    .judge = knob_boot_judge,
+    BOOT_KNOB,
+};
+
 static const struct knob any = {
     .name = FAMILY "*",
     .summary = "any other parameter of the kernel: a value, present for a bare word, or absent",
@@ -317,7 +351,7 @@ static const struct knob any = {
 };
 
 const struct knob *const knob_table_boot[] = {
-    &knob_boot_files, &amd_pstate, &prefcore,	 &mitigations, &iommu, &amd_iommu,    &isolcpus,
-    &nohz_full,	      &rcu_nocbs,  &irqaffinity, &nosmt,       &thp,   &default_size, &pages,
-    &max_cstate,      &idle,	   &nohz,	 &highres,     &any,   NULL,
+    &knob_boot_files, &kernel,	   &amd_pstate, &prefcore,    &mitigations, &iommu, &amd_iommu,
+    &isolcpus,	      &nohz_full,  &rcu_nocbs,	&irqaffinity, &nosmt,	    &thp,   &default_size,
+    &pages,	      &max_cstate, &idle,	&nohz,	      &highres,	    &any,   NULL,
 };

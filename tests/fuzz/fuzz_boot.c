@@ -43,12 +43,13 @@ static void read_menu(struct arena *arena, const char *text)
 		return;
 	for (size_t i = 0; i < menu->count; i++) {
 		const struct boot_menu_entry *entry = &menu->list[i], *found = NULL;
+		const char *kernel = NULL;
 		size_t start = 0, end = 0;
 
 		if (entry->head > entry->title_end || entry->title_end > entry->id_at || entry->id_at > entry->id_end ||
 		    entry->id_end >= entry->body || entry->body > entry->end || entry->end >= file.size)
 			abort();
-		if (boot_menu_linux(arena, &file, entry, &start, &end, NULL) == 0 &&
+		if (boot_menu_linux(arena, &file, entry, &kernel, &start, &end, NULL) == 0 &&
 		    (start < entry->body || end < start || end > entry->end))
 			abort();
 		(void)boot_menu_find(arena, menu, entry->title, &found, &file, NULL);

@@ -187,6 +187,48 @@ static void test_trial_and_back(void **state)
 	}
 }
 
+/* A trial of another kernel, with a word and without, and every byte back. */
+static void test_kernel_and_back(void **state)
+{
+	static const struct {
+		const char *machine, *words[2], *file, *has;
+	} cases[] = {
+	    {"debian",
+	     {"boot.kernel=6.1.0-23-amd64", "boot.iommu=pt"},
+	     "/boot/grub/custom.cfg",
+	     "/boot/vmlinuz-6.1.0-23-amd64 root="},
+	    {"ubuntu",
+	     {"boot.iommu=pt", "boot.kernel=6.8.0-47-generic"},
+	     "/boot/grub/custom.cfg",
+	     "/vmlinuz-6.8.0-47-generic root="},
+	    {"fedora",
+	     {"boot.kernel=6.13.9-200.fc42.x86_64", "boot.iommu=pt"},
+	     "/boot/loader/entries/~hvtune-trial.conf",
+	     "initrd /initramfs-6.13.9-200.fc42.x86_64.img"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		for (size_t count = 1; count <= 2; count++) {
+			struct copy copy = open_copy(cases[i].machine);
+			const char *before = sum_of(&copy);
+			struct boot_trial *trial = NULL;
+			struct err err = {0};
+
+			if (apply(&copy, &cases[i].words[2 - count], count, &err) < 0)
+				fail_msg("%s: %s: %s", cases[i].machine, err.where, err.what);
+			assert_int_equal(boot_trial_read(&copy.machine, &trial, &err), 0);
+			assert_int_equal(trial->count, count);
+			assert_int_equal(system(arena_printf(copy.arena, "grep -qF -e '%s' '%s%s'", cases[i].has,
+							     copy.root, cases[i].file)) == 0,
+					 count == 2 || i == 1);
+			undo(&copy);
+			if (!text_equal(sum_of(&copy), before))
+				fail_msg("%s: undo leaves a difference", cases[i].machine);
+			close_copy(&copy);
+		}
+}
+
 /* The trial's line as this host would have booted it. */
 static const char *trial_cmdline(struct copy *copy)
 {
@@ -319,6 +361,10 @@ static void test_refusals(void **state)
 	expect_refusal(&debian, "boot.hugepages.4M=1", "no size");
 	expect_refusal(&debian, "boot.skew_tick=1 init=/bin/sh\n", "no control characters");
 	expect_refusal(&debian, "boot.x=$(reboot)", "no quotes");
+	expect_refusal(&debian, "boot.kernel=6.12.9", "kernel 6.12.9 is not installed");
+	expect_refusal(&debian, "boot.kernel=absent", "kernel absent is not installed");
+	expect_refusal(&debian, "boot.kernel=6.1 init=/bin/sh", "no release of a kernel");
+	expect_refusal(&none, "boot.kernel=6.12.9", "no kernel can be chosen here");
 	expect_refusal(&lvm, "boot.iommu=pt", "no trial boot is possible");
 	expect_refusal(&none, "boot.iommu=pt", "stands in no file");
 	assert_string_equal(sum_of(&debian), before);
@@ -358,7 +404,7 @@ int main(void)
 	    cmocka_unit_test(test_edited_since),   cmocka_unit_test(test_default_and_back),
 	    cmocka_unit_test(test_trial_and_back), cmocka_unit_test(test_confirm),
 	    cmocka_unit_test(test_notes),	   cmocka_unit_test(test_refusals),
-	    cmocka_unit_test(test_hole),
+	    cmocka_unit_test(test_hole),	   cmocka_unit_test(test_kernel_and_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -96,19 +96,20 @@ static void test_linux(void **state)
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 	struct boot_menu *menu = ARENA_NEW(arena, struct boot_menu);
 	struct boot_file file = file_of(menu_text);
+	const char *kernel = "";
 	size_t start = 0, end = 0;
 	struct err err = {0};
 
 	(void)state;
 	assert_int_equal(boot_menu_parse(arena, &file, menu, NULL), 0);
-	assert_int_equal(boot_menu_linux(arena, &file, &menu->list[0], &start, &end, &err), 0);
+	assert_int_equal(boot_menu_linux(arena, &file, &menu->list[0], &kernel, &start, &end, &err), 0);
 	assert_string_equal(arena_strndup(arena, menu_text + start, end - start), " root=/dev/a ro \\\n\t  quiet");
-	assert_int_equal(boot_menu_linux(arena, &file, &menu->list[2], &start, &end, &err), 0);
+	assert_int_equal(boot_menu_linux(arena, &file, &menu->list[2], &kernel, &start, &end, &err), 0);
 	assert_string_equal(arena_strndup(arena, menu_text + start, end - start), " ro");
-	assert_int_equal(boot_menu_linux(arena, &file, &menu->list[3], &start, &end, &err), -ENOTSUP);
+	assert_int_equal(boot_menu_linux(arena, &file, &menu->list[3], &kernel, &start, &end, &err), -ENOTSUP);
 	assert_int_equal(err.line, 17);
 	assert_non_null(strstr(err.what, "no command in this menu entry loads"));
-	assert_int_equal(boot_menu_linux(arena, &file, &menu->list[5], &start, &end, &err), -ENOTSUP);
+	assert_int_equal(boot_menu_linux(arena, &file, &menu->list[5], &kernel, &start, &end, &err), -ENOTSUP);
 	assert_non_null(strstr(err.what, "a second command"));
 }
 

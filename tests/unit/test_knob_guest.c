@@ -203,6 +203,7 @@ static const struct {
     {"guest.mitigations@web=of", NULL, NULL, EINVAL, "", ""},
     {"guest.idle@web=sometimes", NULL, NULL, EINVAL, "guest.idle takes", ""},
     {"guest.idle@nobody=poll", NULL, NULL, ENOENT, "libvirt knows no such VM", ""},
+    {"guest.kernel@web=6.12.9", NULL, NULL, ENOTSUP, "chooses no kernel inside a guest", ""},
     {"guest.console@web=ttyS1", NULL, NULL, EINVAL, "may stand several times", ""},
     {"guest.files@web=x", NULL, NULL, EINVAL, "is no setting", ""},
     {"guest.idle@web=poll", "/run/libvirt/qemu/web.live", NULL, EHOSTDOWN, "the VM is off", ""},

@@ -9,6 +9,7 @@
 #include "report.h"
 #include "report_study.h"
 #include "store.h"
+#include "study_boot.h"
 #include "study_cli.h"
 #include "study_matrix.h"
 #include "study_verdict.h"
@@ -109,6 +110,7 @@ static const char *name_of_host(const struct host *host, struct arena *arena, co
 static int find_differences(const struct cli *cli, const struct kept *kept, const char **ret)
 {
 	const char *root = cli->values[OPTION_ROOT], *text = "";
+	bool other_kernels = study_boot_chooses_kernel(kept->arena, kept->study);
 	struct host *host;
 	struct err err = {0};
 
@@ -121,7 +123,8 @@ static int find_differences(const struct cli *cli, const struct kept *kept, cons
 	    {"host", kept->host, name_of_host(host, kept->arena, root)},
 	    {"CPU", json_string_value(json_object_get(kept->facts, "cpu.model_name")),
 	     fact_text_or(&host->cpu.model_name, NULL)},
-	    {"kernel", json_string_value(json_object_get(kept->facts, "os.kernel_release")),
+	    /* Measured under several, it holds for each. */
+	    {"kernel", other_kernels ? NULL : json_string_value(json_object_get(kept->facts, "os.kernel_release")),
 	     fact_text_or(&host->os.kernel_release, NULL)},
 	};
 

@@ -140,7 +140,9 @@ static const char *faults_of(struct study_boot *boot, const struct knob_confirm 
 			text = arena_printf(boot->arena, "%s%snot so: %s%s%s", text ? text : "", text ? "; " : "",
 					    item->what, item->found ? ", but " : "", item->found ? item->found : "");
 	}
-	if (kernel && boot->state->kernel && !text_equal(kernel, boot->state->kernel))
+	/* A study of kernels has said which it expects among the words. */
+	if (kernel && boot->state->kernel && !study_boot_chooses_kernel(boot->arena, boot->study) &&
+	    !text_equal(kernel, boot->state->kernel))
 		text = arena_printf(boot->arena, "%s%sthe kernel is %s, and the study began with %s", text ? text : "",
 				    text ? "; " : "", kernel, boot->state->kernel);
 	return text;

@@ -125,14 +125,27 @@ static const char *value_in(const struct knob_ask *asks, size_t count, const cha
 	return NULL;
 }
 
+bool study_boot_chooses_kernel(struct arena *arena, const struct study *study)
+{
+	const char *const *names = NULL;
+	size_t count = study_boot_names(arena, study, &names);
+
+	for (size_t i = 0; i < count; i++)
+		if (text_equal(names[i], KNOB_BOOT_KERNEL_NAME))
+			return true;
+	return false;
+}
+
 int study_boot_lines(struct study_boot *boot, struct study_lines *ret, struct err *err)
 {
 	CLEANUP(boot_view_close) struct boot_view view = {0};
-	const char *line = "", *running = NULL;
+	const char *line = "", *running = NULL, *kernel = "";
 	int r = boot_view_open(boot->machine, &view, err);
 
 	if (r == 0)
 		r = boot_view_line(boot->machine, &view, &line, err);
+	if (r == 0 && study_boot_chooses_kernel(boot->arena, boot->study))
+		r = boot_view_value(boot->machine, &view, KNOB_BOOT_KERNEL_NAME, &kernel, err);
 	if (r == 0)
 		r = sys_writer_read(boot->machine->writer, boot->arena, "/proc/cmdline", &running, NULL, err);
 	if (r < 0)
@@ -141,7 +154,21 @@ int study_boot_lines(struct study_boot *boot, struct study_lines *ret, struct er
 	ret->running = running;
 	ret->trial = knob_boot_trial_id(view.host);
 	ret->trial = ret->trial ? arena_strdup(boot->arena, ret->trial) : NULL;
+	ret->standard_kernel = arena_strdup(boot->arena, kernel);
+	ret->running_kernel = arena_strdup(boot->arena, boot_view_running(&view, KNOB_BOOT_KERNEL_NAME));
 	return 0;
+}
+
+const char *study_boot_usual(struct study_boot *boot, const struct study_lines *lines, const char *name)
+{
+	return text_equal(name, KNOB_BOOT_KERNEL_NAME) ? lines->standard_kernel
+						       : knob_boot_value(boot->arena, lines->standard, name);
+}
+
+static const char *running_value(struct study_boot *boot, const struct study_lines *lines, const char *name)
+{
+	return text_equal(name, KNOB_BOOT_KERNEL_NAME) ? lines->running_kernel
+						       : knob_boot_value(boot->arena, lines->running, name);
 }
 
 size_t study_boot_wanted(struct study_boot *boot, const struct study_lines *lines, size_t config, struct knob_ask **ret,
@@ -155,7 +182,7 @@ size_t study_boot_wanted(struct study_boot *boot, const struct study_lines *line
 	*ret_trial = false;
 	wanted = ARENA_ARRAY(boot->arena, count + 1, struct knob_ask);
 	for (size_t i = 0; i < count; i++) {
-		const char *usual = knob_boot_value(boot->arena, lines->standard, names[i]);
+		const char *usual = study_boot_usual(boot, lines, names[i]);
 		const char *value = value_in(asks, asked, names[i]);
 
 		wanted[i] = (struct knob_ask){.name = names[i], .value = value ? value : usual};
@@ -169,7 +196,7 @@ bool study_boot_has(struct study_boot *boot, const struct study_lines *lines, co
 		    size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		if (!text_equal(knob_boot_value(boot->arena, lines->running, words[i].name), words[i].value))
+		if (!text_equal(running_value(boot, lines, words[i].name), words[i].value))
 			return false;
 	return true;
 }
@@ -357,8 +384,7 @@ int study_boot_leave(struct study_boot *boot, struct err *err)
 
 	words = ARENA_ARRAY(boot->arena, count + 1, struct knob_ask);
 	for (size_t i = 0; i < count; i++)
-		words[i] = (struct knob_ask){.name = names[i],
-					     .value = knob_boot_value(boot->arena, lines.standard, names[i])};
+		words[i] = (struct knob_ask){.name = names[i], .value = study_boot_usual(boot, &lines, names[i])};
 	/* A boot that was no trial has the default's line, whatever somebody has made of the default since. */
 	if (!lines.trial && !state->asked.boot)
 		return study_boot_forget(boot, err);

@@ -61,6 +61,9 @@ const char *study_boots_refused(struct knob_machine *machine);
  */
 size_t study_boot_words(struct arena *arena, const struct study_matrix *matrix, size_t config, struct knob_ask **ret);
 
+/* Does a level choose the kernel of the host? */
+bool study_boot_chooses_kernel(struct arena *arena, const struct study *study);
+
 /* Make boot->matrix of boot->study, without the levels that are known not to boot. -EBADMSG. */
 int study_boot_open(struct study_boot *boot, struct err *err);
 

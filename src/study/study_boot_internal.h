@@ -7,17 +7,22 @@
 #include "study_boot.h"
 #include "study_host.h"
 
-/* Lines of the kernel. */
+/* Lines of the kernel, and the kernels. */
 struct study_lines {
 	const char *standard; /* of the default entry, as the loader's files have it */
 	const char *running;
-	const char *trial; /* hvtune.trial= of the running one; NULL: it is of no trial */
+	const char *trial;	     /* hvtune.trial= of the running one; NULL: it is of no trial */
+	const char *standard_kernel; /* their releases; "" where no level of the study chooses a kernel */
+	const char *running_kernel;
 };
 
 int study_boot_lines(struct study_boot *boot, struct study_lines *ret, struct err *err);
 
 /* The names of all words that any level sets. */
 size_t study_boot_names(struct arena *arena, const struct study *study, const char *const **ret);
+
+/* What a word, or the kernel, is in an ordinary boot. */
+const char *study_boot_usual(struct study_boot *boot, const struct study_lines *lines, const char *name);
 
 /* All those words with the values that they have in a configuration; *ret_trial: one is not the default's. */
 size_t study_boot_wanted(struct study_boot *boot, const struct study_lines *lines, size_t config, struct knob_ask **ret,

@@ -85,10 +85,10 @@ static void refuse_knob(struct study_reader *reader, const struct study_node *no
 	study_advice(reader, "`hvtune knobs` lists all");
 }
 
-/* Boot entries of other kernels are chosen by no knob; as a word of the kernel's line it would do nothing. */
-static bool is_kernel_choice(const char *name)
+/* What is no word of the kernel's line, and would be taken for one that does nothing. */
+static bool means_kernel(const char *name)
 {
-	return text_has_word("kernel boot.kernel boot.entry boot.linux boot.vmlinuz boot.version", " ", name);
+	return text_has_word("kernel boot.entry boot.linux boot.vmlinuz boot.version", " ", name);
 }
 
 void study_add_ask(struct study_reader *reader, struct study_level *level, const char *text,
@@ -99,12 +99,9 @@ void study_add_ask(struct study_reader *reader, struct study_level *level, const
 	struct knob_ask ask;
 	struct err err = {0};
 
-	if (is_kernel_choice(name)) {
-		study_mistake(reader, node,
-			      "\"%s\": hvtune boots the kernel that the machine boots, and chooses no other", name);
-		study_advice(
-		    reader,
-		    "boot each kernel by hand, run the study under each, and compare them: hvtune results compare");
+	if (means_kernel(name)) {
+		study_mistake(reader, node, "there is no knob \"%s\"; which kernel is booted is boot.kernel", name);
+		study_advice(reader, "its levels are releases as `uname -r` prints them");
 		return;
 	}
 	if (!knob) {

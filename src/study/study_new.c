@@ -144,8 +144,9 @@ static const char *find_factors(struct knob_machine *machine, const char **ret_n
 
 /* What takes a boot or a VM: as comments, with why it cannot be done here where it cannot. */
 static const struct {
-	const char *name, *knob, *levels, *why;
+	const char *name, *knob, *levels, *why; /* levels NULL: those that the machine tells */
 } dear[] = {
+    {"kernel", "boot.kernel", NULL, "kernels that are installed"},
     {"driver", "boot.amd_pstate", "active, guided, passive, disable", "modes of amd_pstate, and acpi-cpufreq"},
     {"mitigations", "boot.mitigations", "auto, off", "what they cost; off is a security hole"},
     {"iommu", "boot.iommu", "pt, nopt", "devices of the host past the IOMMU"},
@@ -181,13 +182,19 @@ static const char *dear_text(struct knob_machine *machine)
 	const char *text = "", *last = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(dear); i++) {
-		const char *why = why_not(machine, dear[i].knob, dear[i].levels);
+		const struct candidate candidate = {.knob = dear[i].knob};
+		const char *levels = dear[i].levels;
+
+		/* Of a single kernel there is nothing to be compared. */
+		if (!levels && !find_values(machine, &candidate, &levels))
+			continue;
+		const char *why = why_not(machine, dear[i].knob, levels);
 
 		if (why && !text_equal(why, last))
 			text = arena_printf(arena, "%s  # Not here: %s\n", text, why);
 		last = why;
 		text = arena_printf(arena, "%s  # %s: {knob: %s, levels: [%s]}   # %s\n", text, dear[i].name,
-				    dear[i].knob, dear[i].levels, dear[i].why);
+				    dear[i].knob, levels, dear[i].why);
 	}
 	return text;
 }

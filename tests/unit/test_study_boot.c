@@ -31,6 +31,7 @@ struct sim {
 	const char *standard; /* the line of the default entry */
 	const char *taken;    /* the trial that was booted last: its entry is taken once */
 	const char *broken;   /* a word with which no kernel comes up; NULL: all do */
+	const char *swapped;  /* a release in whose place the default's comes up; NULL: none */
 	int boots, fallbacks;
 	int calls;	      /* of the writer until it is killed; 0: never */
 	struct calls *shared; /* with the process that was started last */
@@ -59,9 +60,13 @@ static const char *get(const struct sim *sim, const char *path)
 	return text;
 }
 
-static void come_up(struct sim *sim, const char *line)
+#define RELEASE "6.1.0-25-amd64"
+#define OTHER_RELEASE "6.1.0-23-amd64"
+
+static void come_up(struct sim *sim, const char *line, const char *release)
 {
 	sim->boots++;
+	put(sim, "/proc/sys/kernel/osrelease", arena_printf(sim->arena, "%s\n", release));
 	put(sim, "/proc/cmdline", arena_printf(sim->arena, "%s\n", line));
 	put(sim, "/proc/sys/kernel/random/boot_id",
 	    arena_printf(sim->arena, "%08d-0000-0000-0000-000000000000\n", sim->boots));
@@ -75,20 +80,21 @@ static void boot(struct sim *sim)
 	const char *word = entry ? strstr(entry, "hvtune.trial=") : NULL;
 
 	if (word) {
-		const char *line = strchr(strchr(entry, '/'), ' ') + 1;
+		const char *kernel = strstr(entry, "vmlinuz-") + 8, *line = strchr(kernel, ' ') + 1;
 		const char *id = arena_strndup(sim->arena, word + 13, strcspn(word + 13, " \n"));
 
 		line = arena_strndup(sim->arena, line, strcspn(line, "\n"));
+		kernel = arena_strndup(sim->arena, kernel, strcspn(kernel, " "));
 		if (!text_equal(id, sim->taken)) {
 			sim->taken = id;
 			if (!sim->broken || !strstr(line, sim->broken)) {
-				come_up(sim, line);
+				come_up(sim, line, text_equal(kernel, sim->swapped) ? RELEASE : kernel);
 				return;
 			}
 			sim->fallbacks++;
 		}
 	}
-	come_up(sim, sim->standard);
+	come_up(sim, sim->standard, RELEASE);
 }
 
 static struct sim start(const char *study)
@@ -107,10 +113,9 @@ static struct sim start(const char *study)
 					     "'%s/proc/sys/kernel/random' '%s/etc/systemd/system' '%s/var/lib/hvtune'",
 					     top ? top : ".", sim.root, sim.root, sim.root, sim.root)),
 			 0);
-	put(&sim, "/proc/sys/kernel/osrelease", "6.1.0-25-amd64\n");
 	sim.standard = get(&sim, "/proc/cmdline");
 	sim.standard = arena_strndup(sim.arena, sim.standard, strcspn(sim.standard, "\n"));
-	come_up(&sim, sim.standard);
+	come_up(&sim, sim.standard, RELEASE);
 	return sim;
 }
 
@@ -297,6 +302,7 @@ static int run_to_end(struct sim *sim)
 	"      v=100\n"                                                                                                \
 	"      grep -qw iommu=pt $SIM_ROOT/proc/cmdline && v=$((v - 20))\n"                                            \
 	"      grep -qw skew_tick=1 $SIM_ROOT/proc/cmdline && v=$((v - 10))\n"                                         \
+	"      grep -qx " OTHER_RELEASE " $SIM_ROOT/proc/sys/kernel/osrelease && v=$((v - 10))\n"                      \
 	"      [ -z \"$(cat $SIM_ROOT/term 2>/dev/null)\" ] || { : >$SIM_ROOT/term; kill -TERM $pid; sleep 5; }\n"     \
 	"      [ ! -e $SIM_ROOT/panic ] || ! grep -qwf $SIM_ROOT/panic $SIM_ROOT/proc/cmdline || { kill -KILL $pid; "  \
 	"sleep 5; }\n"                                                                                                 \
@@ -307,6 +313,12 @@ static int run_to_end(struct sim *sim)
 	WORKLOADS "factors:\n"                                                                                         \
 		  "  iommu: {knob: boot.iommu, levels: [absent, pt]}\n"                                                \
 		  "  tick: {knob: boot.skew_tick, levels: [absent, '1']}\n"                                            \
+		  "design: full\nconfirm: no\nruns: 2\n"
+/* The kernel stands in the place of the word `tick`, and is worth as much. */
+#define KERNELS                                                                                                        \
+	WORKLOADS "factors:\n"                                                                                         \
+		  "  iommu: {knob: boot.iommu, levels: [absent, pt]}\n"                                                \
+		  "  kernel: {knob: boot.kernel, levels: [" RELEASE ", " OTHER_RELEASE "]}\n"                          \
 		  "design: full\nconfirm: no\nruns: 2\n"
 #define TWO                                                                                                            \
 	WORKLOADS "factors:\n"                                                                                         \
@@ -406,6 +418,72 @@ static void test_one_does_not_boot(void **state)
 	/* Two pairs of levels have the word, each is tried twice. */
 	assert_int_equal(sim.fallbacks, 4);
 	assert_non_null(strstr(told(&sim), "iommu=absent tick=1 cannot be measured: 2 boots in a row failed"));
+	check_restored(&sim, before);
+	stop(&sim);
+}
+
+/* Another kernel is a level as a word is; both are asked for and judged together. */
+static void test_kernels(void **state)
+{
+	struct sim sim = start(KERNELS);
+	const char *before = sum_of(&sim);
+	struct found found;
+
+	(void)state;
+	assert_int_equal(process(&sim, true), 0);
+	int boots = run_to_end(&sim);
+
+	find(&sim, &found);
+	assert_int_equal(found.wrong, 0);
+	assert_int_equal(found.runs, 8);
+	assert_true(found.iommu && found.tick);
+	assert_in_range(boots, 7, 9);
+	assert_non_null(strstr(told(&sim), "end: study s has ended (done)"));
+	assert_null(strstr(told(&sim), "not measurable"));
+	assert_string_equal(get(&sim, "/proc/sys/kernel/osrelease"), RELEASE "\n");
+	check_restored(&sim, before);
+	stop(&sim);
+}
+
+/* The line is the one that was asked for, and the kernel is not. */
+static void test_wrong_kernel(void **state)
+{
+	struct sim sim = start(KERNELS);
+	const char *before = sum_of(&sim);
+	struct found found;
+
+	(void)state;
+	sim.swapped = OTHER_RELEASE;
+	assert_int_equal(process(&sim, true), 0);
+	(void)run_to_end(&sim);
+	find(&sim, &found);
+	assert_int_equal(found.wrong, 0);
+	assert_int_equal(found.runs, 4);
+	assert_true(found.iommu && !found.tick);
+	assert_non_null(strstr(told(&sim), "iommu=absent kernel=" OTHER_RELEASE
+					   " cannot be measured: 2 boots in a row failed, the last: not so: the kernel "
+					   "is " OTHER_RELEASE ", but " RELEASE));
+	check_restored(&sim, before);
+	stop(&sim);
+}
+
+/* Of a study that chooses none, a boot with another kernel than before is no boot to measure in. */
+static void test_new_kernel(void **state)
+{
+	struct sim sim = start(TWO);
+	const char *before = sum_of(&sim);
+
+	(void)state;
+	assert_int_equal(process(&sim, true), 0);
+	assert_int_equal(process(&sim, false), STUDY_BOOTS);
+	boot(&sim);
+	put(&sim, "/proc/sys/kernel/osrelease", OTHER_RELEASE "\n");
+	assert_int_equal(process(&sim, false), STUDY_BOOTS);
+	assert_non_null(
+	    strstr(get(&sim, KNOB_STUDY), "the kernel is " OTHER_RELEASE ", and the study began with " RELEASE));
+	boot(&sim);
+	(void)run_to_end(&sim);
+	assert_non_null(strstr(told(&sim), "end: study s has ended (done)"));
 	check_restored(&sim, before);
 	stop(&sim);
 }
@@ -621,6 +699,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_all_configurations),
 					   cmocka_unit_test(test_one_does_not_boot),
+					   cmocka_unit_test(test_kernels),
+					   cmocka_unit_test(test_wrong_kernel),
+					   cmocka_unit_test(test_new_kernel),
 					   cmocka_unit_test(test_one_panics_under_load),
 					   cmocka_unit_test(test_killed_anywhere),
 					   cmocka_unit_test(test_signal),

@@ -194,7 +194,7 @@ static const struct {
     {HEAD "factors:\n  f: {knob: thp, levels: [never, always], needs: reboot}\n", 4, "one of live, vm-restart"},
     {HEAD "factors:\n  f: {knob: thp, levels: {a: {}, b: {}}}\n", 4, "named levels say \"set\""},
     {HEAD "factors:\n  f: {knob: thp, ask: '{level}?', levels: [1, 2]}\n", 4, "not both"},
-    {HEAD "factors:\n  f: {knob: boot.kernel, levels: [6.12, 6.18]}\n", 4, "run the study under each"},
+    {HEAD "factors:\n  f: {knob: kernel, levels: [6.12, 6.18]}\n", 4, "is booted is boot.kernel"},
     {HEAD "factors:\n  f: {knob: 'governor@', levels: [a, b]}\n", 4, "governor@"},
     {HEAD "factors:\n  f: {levels: {a: as-found, b: {set: [thp]}}}\n", 4, "\"set\" holds knobs"},
     {HEAD "factors:\n  f: {levels: {a: as-found, b: {undo: x}}}\n", 4, "runs no command that it could take back"},

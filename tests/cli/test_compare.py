@@ -16,6 +16,9 @@ from harness import HVTUNE, Test, hvtune
 from test_run import Measuring
 from test_set import Machine
 
+# It measures, or changes this machine.
+ONE_AT_A_TIME = True
+
 
 class Comparing(Measuring):
     def compare(self, *arguments, code=0, env=None):

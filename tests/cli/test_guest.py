@@ -13,6 +13,9 @@ from guests import READY, WHY, Guests
 from harness import HVTUNE, hvtune
 from test_run import Measuring
 
+# It measures, or changes this machine.
+ONE_AT_A_TIME = True
+
 
 @unittest.skipUnless(READY, WHY)
 class Guest(Measuring):

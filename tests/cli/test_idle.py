@@ -10,6 +10,9 @@ from pathlib import Path
 from harness import HVTUNE, hvtune
 from test_run import Measuring
 
+# It measures, or changes this machine.
+ONE_AT_A_TIME = True
+
 
 class Idle(Measuring):
     """The meter is a command that prints what stands in a file."""

@@ -8,6 +8,9 @@ from pathlib import Path
 from harness import hvtune
 from test_run import Measuring
 
+# It measures, or changes this machine.
+ONE_AT_A_TIME = True
+
 # In ssh's place: it takes as long to connect as a slow one, then gives the words to a shell as sshd does.
 SSH = """\
 #!/bin/sh

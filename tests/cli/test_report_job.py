@@ -12,6 +12,9 @@ from pathlib import Path
 import browser
 from harness import Test, hvtune
 
+# It measures, or changes this machine.
+ONE_AT_A_TIME = True
+
 SETTING = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 # 64 MiB in steps that no TLB holds: reads and writes of one word at a place that a counter of a known series names.
 PROGRAM = r"""

@@ -11,6 +11,9 @@ from pathlib import Path
 from harness import HVTUNE, hvtune
 from test_run import Measuring
 
+# It measures, or changes this machine.
+ONE_AT_A_TIME = True
+
 
 class Results(Measuring):
     def measure(self, number, label, store=None):

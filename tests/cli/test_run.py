@@ -13,6 +13,9 @@ from pathlib import Path
 
 from harness import HVTUNE, SANITIZED, Test, hvtune
 
+# It measures, or changes this machine.
+ONE_AT_A_TIME = True
+
 
 class Measuring(Test):
     """A store of its own for each test."""

@@ -16,6 +16,9 @@ sys.path.insert(0, str(TOP / "tests/hosts"))
 
 import hosts  # noqa: E402
 
+# It measures, or changes this machine.
+ONE_AT_A_TIME = True
+
 STUDY = """study: s
 workloads:
   w: {run: [true], takes: 20 s}

@@ -9,6 +9,9 @@ from pathlib import Path
 
 from harness import Test, hvtune
 
+# It measures, or changes this machine.
+ONE_AT_A_TIME = True
+
 # Short runs are faster and take more energy; the level short leaves 30 W behind that only a boot would take away.
 STUDY = """study: watts
 workloads:

@@ -12,6 +12,9 @@ from pathlib import Path
 
 from harness import HVTUNE, TOP, Test, hvtune
 
+# It measures, or changes this machine.
+ONE_AT_A_TIME = True
+
 STUDY = """study: drivers
 workloads:
   w: {run: [true], takes: 20 s}

@@ -10,6 +10,9 @@ from pathlib import Path
 
 from harness import HVTUNE, TOP, Test, hvtune
 
+# It measures, or changes this machine.
+ONE_AT_A_TIME = True
+
 SETTINGS = ("/sys/kernel/mm/transparent_hugepage/enabled", "/proc/sys/kernel/numa_balancing", "/proc/sys/vm/swappiness")
 
 

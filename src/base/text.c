@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 
 bool text_has_word(const char *words, const char *separators, const char *word)
 {
@@ -109,6 +110,49 @@ const char *text_khz(struct arena *arena, int64_t khz)
 	if (khz >= 1000000)
 		return arena_printf(arena, "%.2f GHz", (double)khz / 1e6);
 	return arena_printf(arena, "%" PRId64 " MHz", khz / 1000);
+}
+
+/* "7.5 h", "8 h". */
+static const char *tenths(struct arena *arena, double value, const char *unit)
+{
+	long long whole = llround(10 * value);
+
+	return whole % 10 ? arena_printf(arena, "%lld.%lld %s", whole / 10, whole % 10, unit)
+			  : arena_printf(arena, "%lld %s", whole / 10, unit);
+}
+
+/* "1 min 30 s", "2 min". */
+static const char *in_two(struct arena *arena, long long count, long long of, const char *large, const char *small)
+{
+	return count % of ? arena_printf(arena, "%lld %s %lld %s", count / of, large, count % of, small)
+			  : arena_printf(arena, "%lld %s", count / of, large);
+}
+
+const char *text_duration(struct arena *arena, double seconds)
+{
+	static const long long MINUTE = 60, HOUR = 3600, DAY = 86400;
+
+	if (!isfinite(seconds) || seconds < .0005)
+		return "0 s";
+	if (seconds < .9995)
+		return arena_printf(arena, "%.0f ms", 1000 * seconds);
+	if (seconds < 9.95)
+		return tenths(arena, seconds, "s");
+	if (llround(seconds) < MINUTE)
+		return arena_printf(arena, "%lld s", llround(seconds));
+	if (llround(seconds) < 10 * MINUTE)
+		return in_two(arena, llround(seconds), MINUTE, "min", "s");
+	if (llround(seconds / (double)MINUTE) < MINUTE)
+		return arena_printf(arena, "%lld min", llround(seconds / (double)MINUTE));
+	if (llround(seconds / (double)MINUTE) < 2 * MINUTE)
+		return in_two(arena, llround(seconds / (double)MINUTE), MINUTE, "h", "min");
+	return seconds < 2. * (double)DAY ? tenths(arena, seconds / (double)HOUR, "h")
+					  : tenths(arena, seconds / (double)DAY, "d");
+}
+
+const char *text_count(struct arena *arena, long long count, const char *one, const char *many)
+{
+	return arena_printf(arena, "%lld %s", count, count == 1 ? one : many);
 }
 
 int text_distance(const char *a, const char *b)

@@ -41,6 +41,15 @@ const char *text_kib(struct arena *arena, int64_t kib);
 /* "3.25 GHz", "800 MHz". */
 const char *text_khz(struct arena *arena, int64_t khz);
 
+/*
+ * A time for people, as exact as it is of use: "20 ms", "1.5 s", "45 s", "1 min 30 s", "12 min", "1 h 50 min", "7.5 h",
+ * "2 d". What is negative or no number is "0 s".
+ */
+const char *text_duration(struct arena *arena, double seconds);
+
+/* "1 run", "2 runs": a count with its word; `many` is the word for all but one. */
+const char *text_count(struct arena *arena, long long count, const char *one, const char *many);
+
 /* How many single-letter edits (insert, delete, replace, swap of neighbours) turn one word into the other. */
 int text_distance(const char *a, const char *b);
 

@@ -101,13 +101,13 @@ static void print_answer(const struct term *term, const struct idle *idle)
 	double busy = busy_share(idle);
 
 	if (idle->settle_s <= 0)
-		term_flow(
-		    term, 0, true,
-		    arena_printf(arena, "Idle, over %.3g s, not waited for the machine to settle:", idle->window_s));
+		term_flow(term, 0, true,
+			  arena_printf(arena, "Idle, over %s, not waited for the machine to settle:",
+				       text_duration(arena, idle->window_s)));
 	else
 		term_flow(term, 0, true,
-			  arena_printf(arena, "Idle, over %.3g s after %.3g s %s:", idle->window_s,
-				       idle->window.settle_took_s,
+			  arena_printf(arena, "Idle, over %s after %s %s:", text_duration(arena, idle->window_s),
+				       text_duration(arena, idle->window.settle_took_s),
 				       idle->window.settled ? "in which the machine settled" : "to settle"));
 	if (!idle->window.settled && idle->settle_s > 0)
 		term_flow(term, 2, false,
@@ -122,10 +122,12 @@ static void print_answer(const struct term *term, const struct idle *idle)
 		if (!is_told(metric) || text_equal(metric->name, BENCH_FOREIGN) || !count ||
 		    stat_estimate(values, count, STAT_ALPHA, &estimate, NULL) < 0)
 			continue;
-		term_flow(term, 2, false,
-			  arena_printf(arena, "%s: %s, lowest of %d parts %s", metric->name,
-				       measure_interval(arena, metric->unit, estimate.mean), count,
-				       measure_value(arena, metric->unit, estimate.minimum)));
+		term_flow(
+		    term, 2, false,
+		    arena_printf(arena, "%s: %s%s", metric->name, measure_interval(arena, metric->unit, estimate.mean),
+				 count == 1 ? ", in one part"
+					    : arena_printf(arena, ", lowest of %d parts %s", count,
+							   measure_value(arena, metric->unit, estimate.minimum))));
 	}
 	if (!idle->window.metric)
 		term_flow(term, 2, false,

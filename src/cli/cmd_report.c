@@ -92,7 +92,7 @@ static int write_charts(const char *folder, const struct report_result *result)
 		if (r)
 			return r;
 	}
-	(void)printf("%d charts in %s\n", result->chart_count, folder);
+	(void)printf("%s in %s\n", text_count(result->arena, result->chart_count, "chart", "charts"), folder);
 	return EXIT_FINE;
 }
 

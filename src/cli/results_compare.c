@@ -243,10 +243,11 @@ static const char *pair_text(struct arena *arena, const struct pair *pair, bool 
 					       measure_percent(arena, pair->ratio.high - 1))
 				: "too few runs for an interval";
 
-	return text_visible(
-	    arena, arena_printf(arena, "%s%s: %s -> %s, %s (%s), %d and %d runs", of, pair->metric->name,
-				measure_value(arena, unit, pair->a), measure_value(arena, unit, pair->b),
-				measure_percent(arena, pair->ratio.estimate - 1), range, pair->runs_a, pair->runs_b));
+	return text_visible(arena,
+			    arena_printf(arena, "%s%s: %s -> %s, %s (%s), %d and %s", of, pair->metric->name,
+					 measure_value(arena, unit, pair->a), measure_value(arena, unit, pair->b),
+					 measure_percent(arena, pair->ratio.estimate - 1), range, pair->runs_a,
+					 text_count(arena, pair->runs_b, "run", "runs")));
 }
 
 static void print_text(const struct cli *cli, struct arena *arena, const struct differences *differences,

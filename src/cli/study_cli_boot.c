@@ -26,10 +26,11 @@ void study_cli_foretell(const struct cli *cli, struct arena *arena, const struct
 
 	term_flow(&cli->out, 0, true,
 		  arena_printf(arena,
-			       "It boots the host: %u times to see each configuration once, about %.0f min; never more "
-			       "than %u times. The default entry of the loader stays as it is: a boot that fails leads "
-			       "back to it.",
-			       once, once * study_cost_seconds(STUDY_HOST_BOOT) / 60, most));
+			       "It boots the host: %s to see each configuration once, about %s; never more than %s. "
+			       "The default entry of the loader stays as it is: a boot that fails leads back to it.",
+			       text_count(arena, once, "time", "times"),
+			       text_duration(arena, once * study_cost_seconds(STUDY_HOST_BOOT)),
+			       text_count(arena, most, "time", "times")));
 	term_flow(&cli->out, 0, true,
 		  "It runs as " STUDY_UNIT " and goes on by itself after each boot; this terminal will be gone. To "
 		  "follow it: hvtune study status, journalctl -fu hvtune-study. To end it: hvtune study abort, or "
@@ -133,11 +134,12 @@ static void tell_step(void *data, const struct study_progress *now)
 {
 	const struct study_matrix *matrix = data;
 	double left = matrix->study->budget_s - now->spent_s;
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 
-	(void)printf("%s, %s; run %zu, %.0f min so far", now->step->words, now->config, now->runs + 1,
-		     now->spent_s / 60);
+	(void)printf("%s, %s; run %zu, %s so far", now->step->words, now->config, now->runs + 1,
+		     text_duration(arena, now->spent_s));
 	if (matrix->study->budget_s > 0 && left > 0)
-		(void)printf(", at most %.0f min left", left / 60);
+		(void)printf(", at most %s left", text_duration(arena, left));
 	(void)putchar('\n');
 	(void)fflush(stdout);
 }

@@ -24,16 +24,17 @@ static void tell(void *data, const struct study_progress *now)
 {
 	struct telling *telling = data;
 	double left = telling->study->budget_s - now->spent_s;
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 
 	if (now->left_s > 0)
 		progress_show(&telling->measure->progress, "%s, %s; %s, %.0f s left", now->step->words, now->config,
 			      now->settles ? "letting it settle" : "measuring", now->left_s);
 	else if (telling->study->budget_s > 0 && left > 0)
-		progress_show(&telling->measure->progress, "%s, %s; run %zu, at most %.0f min left", now->step->words,
-			      now->config, now->runs + 1, left / 60);
+		progress_show(&telling->measure->progress, "%s, %s; run %zu, at most %s left", now->step->words,
+			      now->config, now->runs + 1, text_duration(arena, left));
 	else
-		progress_show(&telling->measure->progress, "%s, %s; run %zu, %.0f min so far", now->step->words,
-			      now->config, now->runs + 1, now->spent_s / 60);
+		progress_show(&telling->measure->progress, "%s, %s; run %zu, %s so far", now->step->words, now->config,
+			      now->runs + 1, text_duration(arena, now->spent_s));
 }
 
 /* "targets" and "answer"; null when nothing was measured that has one. */
@@ -153,11 +154,8 @@ static void print_json(const char *command, const struct study_matrix *matrix, c
 static const char *took(const struct study_outcome *outcome, const struct study_estimate *announced)
 {
 	const char *length = report_study_length(outcome->arena, announced);
-	double took_s = outcome->spent_s;
 
-	return arena_printf(outcome->arena, "%s%s%s",
-			    took_s < 90 ? arena_printf(outcome->arena, "%.0f s", took_s)
-					: arena_printf(outcome->arena, "%.1f min", took_s / 60),
+	return arena_printf(outcome->arena, "%s%s%s", text_duration(outcome->arena, outcome->spent_s),
 			    length ? "; announced were " : "", length ? length : "");
 }
 
@@ -178,8 +176,9 @@ static void print_end(const struct cli *cli, const struct study_outcome *outcome
 		      const struct study_estimate *announced)
 {
 	term_flow(&cli->out, 0, true,
-		  arena_printf(outcome->arena, "%zu run%s, %u switch%s, %s; %s.", outcome->count,
-			       outcome->count == 1 ? "" : "s", outcome->switches, outcome->switches == 1 ? "" : "es",
+		  arena_printf(outcome->arena, "%s, %s, %s; %s.",
+			       text_count(outcome->arena, (long long)outcome->count, "run", "runs"),
+			       text_count(outcome->arena, outcome->switches, "switch", "switches"),
 			       took(outcome, announced),
 			       outcome->restored ? "all settings are as before" : "not all is as it was before"));
 	study_cli_print_left(cli, outcome);

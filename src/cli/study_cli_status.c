@@ -145,15 +145,16 @@ static void print_text(const struct cli *cli, struct arena *arena, const struct 
 										    : ""));
 	if (state->config)
 		term_flow(&cli->out, 0, true, arena_printf(arena, "Now: %s.", state->config));
-	text = arena_printf(arena, "%u runs, ", state->runs);
+	text = arena_printf(arena, "%s, ", text_count(arena, state->runs, "run", "runs"));
 	if (state->boots_most)
-		text = arena_printf(arena, "%s%u of at most %u boots, ", text, state->boots, state->boots_most);
-	text = arena_printf(arena, "%s%.0f min", text, state->spent_s / 60);
+		text = arena_printf(arena, "%s%u of at most %s, ", text, state->boots,
+				    text_count(arena, state->boots_most, "boot", "boots"));
+	text = arena_printf(arena, "%s%s", text, text_duration(arena, state->spent_s));
 	if (state->boots_timed)
-		text =
-		    arena_printf(arena, "%s (a boot takes %.1f min)", text, state->boots_s / state->boots_timed / 60);
+		text = arena_printf(arena, "%s (a boot takes %s)", text,
+				    text_duration(arena, state->boots_s / state->boots_timed));
 	if (standing->left_s >= 0)
-		text = arena_printf(arena, "%s; at most %.0f min left", text, standing->left_s / 60);
+		text = arena_printf(arena, "%s; at most %s left", text, text_duration(arena, standing->left_s));
 	term_flow(&cli->out, 0, true, arena_printf(arena, "%s.", text));
 	print_levels(cli, arena, "A boot failed,", state->failures);
 	print_levels(cli, arena, "Not measurable:", state->out);

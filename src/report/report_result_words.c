@@ -150,9 +150,9 @@ static void say_metric(const struct report_result *result, const struct report_m
 				       scale_value(arena, &scale, found->value.estimate, found->half),
 				       scale_value(arena, &bare, found->value.low, found->half),
 				       scale_value(arena, &bare, found->value.high, found->half), found->runs)
-			: arena_printf(arena, "%s: %s in %d %s, too few for an interval.", metric->measure.name,
-				       scale_value(arena, &scale, found->value.estimate, NAN), found->runs,
-				       found->runs == 1 ? "run" : "runs");
+			: arena_printf(arena, "%s: %s in %s, too few for an interval.", metric->measure.name,
+				       scale_value(arena, &scale, found->value.estimate, NAN),
+				       text_count(arena, found->runs, "run", "runs"));
 	}
 	if (whole->configuration_count == 2 && !result->study &&
 	    (metric->estimates[1].runs || metric->estimates[0].runs))
@@ -233,10 +233,11 @@ static const char *confirmation(struct arena *arena, const json_t *confirmed)
 
 	if (!json_is_number(json_object_get(confirmed, "ratio")) || !stat_bounded(ratio))
 		return "It was not measured again beside the baseline, so no effect is claimed.";
-	return arena_printf(arena, "Measured again beside the baseline: %s (%s to %s, %lld pairs).",
-			    result_ratio_words(arena, ratio.estimate, half), result_ratio_words(arena, ratio.low, half),
-			    result_ratio_words(arena, ratio.high, half),
-			    (long long)json_integer_value(json_object_get(confirmed, "pairs")));
+	return arena_printf(
+	    arena, "Measured again beside the baseline: %s (%s to %s, %s).",
+	    result_ratio_words(arena, ratio.estimate, half), result_ratio_words(arena, ratio.low, half),
+	    result_ratio_words(arena, ratio.high, half),
+	    text_count(arena, json_integer_value(json_object_get(confirmed, "pairs")), "pair", "pairs"));
 }
 
 /* What the study itself said at its end. False: it was not ended, or had no answer. */

@@ -29,7 +29,8 @@ static const struct {
 
 static const char *plural(struct arena *arena, size_t count, const char *one, const char *many)
 {
-	return arena_printf(arena, "%zu %s", count, count == 1 ? one : many);
+	return arena_printf(arena, "%s=%s", study->factors[factor].name,
+			    study->factors[factor].levels[study->baseline[factor]].name);
 }
 
 static const char *minutes(struct arena *arena, double seconds)
@@ -100,7 +101,7 @@ static void print_workloads(const struct term *term, struct arena *arena, const 
 /* "from 5 min to 2 h", "5 min" when they are alike. */
 static const char *span(struct arena *arena, double from_s, double to_s)
 {
-	const char *from = minutes(arena, from_s), *to = minutes(arena, to_s);
+	const char *from = text_duration(arena, from_s), *to = text_duration(arena, to_s);
 
 	return text_equal(from, to) ? from : arena_printf(arena, "%s to %s", from, to);
 }
@@ -110,7 +111,7 @@ const char *report_study_length(struct arena *arena, const struct study_estimate
 	if (estimate->run_s <= 0)
 		return NULL;
 	if (estimate->whole_most_s <= 0)
-		return arena_printf(arena, "%s or more", minutes(arena, estimate->whole_least_s));
+		return arena_printf(arena, "%s or more", text_duration(arena, estimate->whole_least_s));
 	return span(arena, fmin(estimate->whole_least_s, estimate->whole_most_s), estimate->whole_most_s);
 }
 
@@ -124,18 +125,27 @@ static void print_length(const struct term *term, struct arena *arena, const str
 		term_flow(
 		    term, 0, true,
 		    arena_printf(arena,
+/* "5 to 16 times". */
+static const char *times(struct arena *arena, const struct study *study)
+{
+	return study->runs_least == study->runs_most
+		   ? text_count(arena, study->runs_most, "time", "times")
+		   : arena_printf(arena, "%u to %u times", study->runs_least, study->runs_most);
+}
+
 				 "As a race, which looks at %zu first and then measures what tells most%s: %s in all.",
 				 estimate->look, confirming, length));
 		return;
 	}
 	if (estimate->most_boots)
 		boots = estimate->least_boots == estimate->most_boots
-			    ? arena_printf(arena, ", with %zu boots of the host", estimate->most_boots)
+			    ? arena_printf(arena, ", with %s of the host",
+					   text_count(arena, (long long)estimate->most_boots, "boot", "boots"))
 			    : arena_printf(arena, ", with %zu to %zu boots of the host", estimate->least_boots,
 					   estimate->most_boots);
 	term_flow(term, 0, true,
-		  arena_printf(arena, "In blocks, %u to %u times%s: %s in all%s.", matrix->study->runs_least,
-			       matrix->study->runs_most, confirming, length, boots));
+		  arena_printf(arena, "In blocks, %s%s: %s in all%s.", times(arena, matrix->study), confirming, length,
+			       boots));
 }
 
 static void print_costs(const struct term *term, struct arena *arena, const struct study_matrix *matrix)
@@ -149,20 +159,20 @@ static void print_costs(const struct term *term, struct arena *arena, const stru
 		if (estimate.once.count[cost])
 			text = arena_printf(arena, "%s%s%zu %s", text, *text ? ", " : "", estimate.once.count[cost],
 					    study_cost_name((enum study_cost)cost));
-	term_flow(term, 0, true,
-		  arena_printf(arena,
-			       "Each configuration once, in the cheapest order, takes these switches: %s; about %s%s.",
-			       text, minutes(arena, estimate.once_s),
-			       estimate.run_s > 0
-				   ? arena_printf(arena, " with the runs of %s each", minutes(arena, estimate.run_s))
-				   : " for them alone"));
+	term_flow(
+	    term, 0, true,
+	    arena_printf(arena, "Each configuration once, in the cheapest order, takes these switches: %s; about %s%s.",
+			 text, text_duration(arena, estimate.once_s),
+			 estimate.run_s > 0
+			     ? arena_printf(arena, " with the runs of %s each", text_duration(arena, estimate.run_s))
+			     : " for them alone"));
 	if (estimate.run_s > 0)
 		print_length(term, arena, matrix, &estimate);
 	else
 		term_flow(term, 0, true,
 			  "How long a run takes is not said (\"takes: 80 s\"); it is measured with the first one.");
 	if (study->budget_s > 0)
-		term_flow(term, 0, true, arena_printf(arena, "Budget: %s.", minutes(arena, study->budget_s)));
+		term_flow(term, 0, true, arena_printf(arena, "Budget: %s.", text_duration(arena, study->budget_s)));
 }
 
 static void print_problems(const struct term *term, struct arena *arena, const struct study *study,
@@ -196,9 +206,9 @@ void report_study_check(const struct term *term, struct arena *arena, const stru
 	term_flow(term, 0, true,
 		  arena_printf(arena, "Study %s%s%s: %s, %s, %s.", study->name, study->title ? ": " : "",
 			       study->title ? study->title : "",
-			       plural(arena, study->factor_count, "factor", "factors"),
-			       plural(arena, matrix->count, "configuration", "configurations"),
-			       plural(arena, study->workload_count, "workload", "workloads")));
+			       text_count(arena, (long long)study->factor_count, "factor", "factors"),
+			       text_count(arena, (long long)matrix->count, "configuration", "configurations"),
+			       text_count(arena, (long long)study->workload_count, "workload", "workloads")));
 	(void)fputs("Factors, the dearest to change first:\n", term->out);
 	print_factors(term, arena, matrix);
 	(void)fputs("Workloads:\n", term->out);

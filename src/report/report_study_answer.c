@@ -137,7 +137,7 @@ static void print_rows(const struct term *term, struct arena *arena, const struc
 	for (size_t i = 0; i < count && i < MOST_ROWS; i++) {
 		const struct row *row = &rows[i];
 		const char *text =
-		    arena_printf(arena, "%.4g%s, %d run%s", row->value, unit, row->runs, row->runs == 1 ? "" : "s");
+		    arena_printf(arena, "%.4g%s, %s", row->value, unit, text_count(arena, row->runs, "run", "runs"));
 
 		if (row->config == (int)matrix->baseline)
 			text = arena_printf(arena, "%s, the baseline", text);

@@ -50,13 +50,6 @@ static const char *watts(struct arena *arena, struct stat_interval is)
 				: arena_printf(arena, "%.1f W", is.estimate);
 }
 
-static const char *span(struct arena *arena, double minutes)
-{
-	return minutes < 1    ? arena_printf(arena, "%.0f s", 60 * minutes)
-	       : minutes < 90 ? arena_printf(arena, "%.0f min", minutes)
-			      : arena_printf(arena, "%.1f h", minutes / 60);
-}
-
 /* ---- picks ---- */
 
 /* Each goal that is known of it, beside the baseline. */
@@ -182,7 +175,7 @@ static void tell_outlook(const struct telling *telling)
 	if (*text)
 		term_flow(telling->term, 0, true,
 			  arena_printf(telling->arena, "Measuring as long again, %s of runs, is expected to gain: %s.",
-				       span(telling->arena, verdict->minutes), text));
+				       text_duration(telling->arena, 60 * verdict->minutes), text));
 }
 
 /* ---- the front and what is left out ---- */
@@ -297,7 +290,7 @@ static void tell_break_even(const struct telling *telling)
 		      : arena_printf(telling->arena,
 				     "The fastest draws more at idle: it takes less energy in all only where a "
 				     "run starts more often than every %s.",
-				     span(telling->arena, seconds / 60)));
+				     text_duration(telling->arena, seconds)));
 }
 
 static void tell_idles(const struct telling *telling)

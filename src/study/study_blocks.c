@@ -8,6 +8,7 @@
 
 #include "stat_sequential.h"
 #include "study_engine.h"
+#include "text.h"
 
 /* ---- the order of a block ---- */
 
@@ -243,8 +244,9 @@ int study_answer_blocks(struct study_engine *engine, size_t target, const struct
 	ret->unsure = study_lack(engine, seen, count, &few);
 	if (!ret->unsure && !ret->sure)
 		ret->unsure =
-		    arena_printf(engine->arena, "%d runs of each do not show that no other is more than %.3g %% better",
-				 blocks, 100 * engine->matrix->study->within);
+		    arena_printf(engine->arena, "%s of each %s not show that no other is more than %.3g %% better",
+				 text_count(engine->arena, blocks, "run", "runs"), blocks == 1 ? "does" : "do",
+				 100 * engine->matrix->study->within);
 	ret->sure = !ret->unsure;
 	return 0;
 }

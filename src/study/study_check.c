@@ -331,8 +331,10 @@ static void check_boots(struct checking *checking)
 	    study->limits.boots < study_count_boots(checking->matrix, 1))
 		add_problem(checking, STUDY_NOT_HERE, study->limits.boots_line, "limits.boots",
 			    arena_printf(checking->machine->arena,
-					 "each configuration once takes %u boots, and %u are allowed",
-					 study_count_boots(checking->matrix, 1), study->limits.boots));
+					 "each configuration once takes %s, and %u %s allowed",
+					 text_count(checking->machine->arena, study_count_boots(checking->matrix, 1),
+						    "boot", "boots"),
+					 study->limits.boots, study->limits.boots == 1 ? "is" : "are"));
 }
 
 static void check_vms(struct checking *checking)

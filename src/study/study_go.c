@@ -134,9 +134,10 @@ static void end_as(struct study_boot *boot, const char *end, const char *why)
 static const char *last_words(struct study_boot *boot)
 {
 	const struct study_state *state = boot->state;
-	const char *text =
-	    arena_printf(boot->arena, "study %s has ended (%s%s%s): %u runs, %u boots", boot->study->name, state->end,
-			 state->why ? ": " : "", state->why ? state->why : "", state->runs, state->boots);
+	const char *text = arena_printf(boot->arena, "study %s has ended (%s%s%s): %s, %s", boot->study->name,
+					state->end, state->why ? ": " : "", state->why ? state->why : "",
+					text_count(boot->arena, state->runs, "run", "runs"),
+					text_count(boot->arena, state->boots, "boot", "boots"));
 	json_t *out;
 	size_t index;
 

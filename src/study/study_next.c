@@ -279,8 +279,8 @@ int study_confirmed(const struct study_engine *engine, size_t target, const stru
 	if (r < 0)
 		return r;
 	if (pairs < plan.first)
-		return err_set(err, ENODATA, engine->matrix->study->file, "%d of %d pairs were measured again", pairs,
-			       plan.first);
+		return err_set(err, ENODATA, engine->matrix->study->file, "%d of %d pairs %s measured again", pairs,
+			       plan.first, pairs == 1 ? "was" : "were");
 	return stat_sequential_look(&plan, d, pairs, &stop, ret, err);
 }
 

@@ -245,6 +245,8 @@ static const char *why_not(const struct sharing *sharing)
 {
 	struct arena *arena = sharing->engine->arena;
 
+	if (sharing->count == 1)
+		return "it takes the one lever off and on; that was not all measured";
 	return arena_printf(arena,
 			    "it takes each of the %zu levers alone and left out; these configurations are not all "
 			    "measured, or not allowed (design: one-by-one measures them)",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Owns what keeps an answer from being called sure: what was not measured, and too few runs of what was. */
 #include "study_engine.h"
+#include "text.h"
 
 /* Below that many runs of each nothing is said of odds: their spread is the prior's, not that of this machine. */
 enum { LEAST_RUNS = 3 };
@@ -68,7 +69,7 @@ const char *study_lack(struct study_engine *engine, const struct study_seen *run
 		return arena_printf(engine->arena, "too few runs to say how sure, %d of each where it takes %d", blocks,
 				    LEAST_RUNS);
 	if (blocks < (int)least)
-		return arena_printf(engine->arena, "it was stopped after %d runs of each, before the %u it was to make",
-				    blocks, least);
+		return arena_printf(engine->arena, "it was stopped after %s of each, before the %u it was to make",
+				    text_count(engine->arena, blocks, "run", "runs"), least);
 	return NULL;
 }

@@ -200,5 +200,6 @@ void study_time_fit(struct study *study, struct arena *arena, struct study_left_
 			return;
 	while (study->budget_s > 0 && !fits(study, arena) && (what = drop_next(study, arena)))
 		tell(arena, ret,
-		     arena_printf(arena, "%s: there is no time for it in %.3g min", what, study->budget_s / 60));
+		     arena_printf(arena, "%s: there is no time for it in %s", what,
+				  text_duration(arena, study->budget_s)));
 }

@@ -73,9 +73,14 @@ class Standing(Test):
         text = " ".join(done.out.split())
         self.assertIn("Study drivers waits", text)
         self.assertIn("Now: driver=guided iommu=pt.", text)
-        self.assertIn("7 runs, 3 of at most 40 boots, 30 min (a boot takes 2.0 min); at most 90 min left.", text)
+        self.assertIn("7 runs, 3 of at most 40 boots, 30 min (a boot takes 2 min); at most 1 h 30 min left.", text)
         self.assertIn("A boot failed, driver=guided iommu=absent: it panicked.", text)
         self.assertIn("Not measurable: driver=guided iommu=absent: 2 boots in a row failed.", text)
+
+    def test_one_of_each_and_a_minute_and_a_half(self):
+        self.write(runs=1, boots=1, boots_most=1, boots_timed=1, boots_s=90, spent_s=90)
+        text = " ".join(self.ask("status").out.split())
+        self.assertIn("1 run, 1 of at most 1 boot, 1 min 30 s (a boot takes 1 min 30 s); ", text)
 
     def test_json(self):
         self.write()
@@ -308,10 +313,10 @@ class Life(Test):
         process = subprocess.Popen([HVTUNE, "tune", "--minutes", "3", "--yes", "--no-store", "--", "sleep", "1"],
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.processes.append(process)
-        self.wait_for(lambda: "min left" in hvtune("study", "status").out and
+        self.wait_for(lambda: "at most" in hvtune("study", "status").out and
                       "each workload once" not in " ".join(hvtune("study", "status").out.split()), process)
         done = hvtune("study", "status")
-        self.assertRegex(" ".join(done.out.split()), "at most [0-3] min left")
+        self.assertRegex(" ".join(done.out.split()), "at most ([12] min )?[0-9]+ s left")
         self.assertNotIn("boots", done.out)
         process.kill()
         process.communicate()

@@ -2,6 +2,7 @@
 /* Tests of base/text: strict numbers, words, shown quantities, edit distance, natural order. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 
 #include "unit.h"
 #include "text.h"
@@ -57,6 +58,35 @@ static void test_quantities_as_people_read_them(void **state)
 	assert_string_equal(text_kib(arena, 1536 * 1024), "1.5 GiB");
 	assert_string_equal(text_khz(arena, 3250000), "3.25 GHz");
 	assert_string_equal(text_khz(arena, 800000), "800 MHz");
+}
+
+static void test_durations(void **state)
+{
+	static const struct {
+		double seconds;
+		const char *text;
+	} cases[] = {{0, "0 s"},	   {-3, "0 s"},		 {(double)NAN, "0 s"}, {(double)INFINITY, "0 s"},
+		     {.0004, "0 s"},	   {.02, "20 ms"},	 {.9994, "999 ms"},    {.9996, "1 s"},
+		     {1.5, "1.5 s"},	   {9.94, "9.9 s"},	 {9.96, "10 s"},       {59.4, "59 s"},
+		     {59.6, "1 min"},	   {90, "1 min 30 s"},	 {120, "2 min"},       {599.4, "9 min 59 s"},
+		     {599.6, "10 min"},	   {720, "12 min"},	 {3569, "59 min"},     {3571, "1 h"},
+		     {6600, "1 h 50 min"}, {7169, "1 h 59 min"}, {7171, "2 h"},	       {27000, "7.5 h"},
+		     {28800, "8 h"},	   {86400, "24 h"},	 {172800, "2 d"},      {216000, "2.5 d"}};
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		assert_string_equal(text_duration(arena, cases[i].seconds), cases[i].text);
+}
+
+static void test_counts(void **state)
+{
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+
+	(void)state;
+	assert_string_equal(text_count(arena, 0, "run", "runs"), "0 runs");
+	assert_string_equal(text_count(arena, 1, "run", "runs"), "1 run");
+	assert_string_equal(text_count(arena, 2, "switch", "switches"), "2 switches");
 }
 
 static void test_words_in_lists(void **state)
@@ -138,6 +168,8 @@ int main(void)
 	    cmocka_unit_test(test_numbers_are_strict),
 	    cmocka_unit_test(test_sizes),
 	    cmocka_unit_test(test_quantities_as_people_read_them),
+	    cmocka_unit_test(test_durations),
+	    cmocka_unit_test(test_counts),
 	    cmocka_unit_test(test_words_in_lists),
 	    cmocka_unit_test(test_distance),
 	    cmocka_unit_test(test_natural_order),

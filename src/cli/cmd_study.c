@@ -53,12 +53,18 @@ int study_cli_read(struct cli *cli, struct arena *arena, const char *path, const
 {
 	const struct study_ready *ready = study_ready_find(path);
 	struct err err = {0};
+	int r;
 
 	if (ready)
 		return read_ready(cli, arena, ready, ret_text, ret);
 	if (cli_given(cli, OPTION_STUDY_VM))
 		return cli_usage(cli, "--vm is for the studies of the program; a file names its VMs itself");
-	if (lint_file_read(arena, path, ret_text, &err) < 0)
+	r = lint_file_read(arena, path, ret_text, &err);
+	/* Who typed it may have meant one of those by name. */
+	if (r == -ENOENT)
+		(void)err_hint(&err,
+			       "hvtune study list has the studies that hvtune brings; hvtune study new writes a file");
+	if (r < 0)
 		return cli_fail(&err);
 	return study_cli_parse(arena, text_equal(path, "-") ? "standard input" : path, *ret_text, ret);
 }

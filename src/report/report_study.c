@@ -13,36 +13,45 @@ static const struct {
 	const char *word;
 	enum term_colour colour;
 } kinds[] = {
-    [STUDY_LEVEL_REFUSED] = {"not here", TERM_RED},
-    [STUDY_PAIR_REFUSED] = {"not together", TERM_RED},
-    [STUDY_LEVEL_LATER] = {"not known yet", TERM_YELLOW},
-    [STUDY_WORKLOAD] = {"no workload", TERM_RED},
-    [STUDY_VM] = {"VM", TERM_RED},
-    [STUDY_VM_SILENT] = {"VM", TERM_YELLOW},
-    [STUDY_NOT_YET] = {"not yet", TERM_RED},
-    [STUDY_NO_METER] = {"no meter", TERM_RED},
-    [STUDY_NO_IDLE] = {"no meter", TERM_YELLOW},
-    [STUDY_NO_DESIGN] = {"no design", TERM_RED},
-    [STUDY_NOT_HERE] = {"not here", TERM_RED},
+    [STUDY_LEVEL_REFUSED] = {"not here", TERM_RED}, [STUDY_PAIR_REFUSED] = {"not together", TERM_RED},
+    [STUDY_LEVEL_TWICE] = {"twice", TERM_RED},	    [STUDY_LEVEL_LATER] = {"not known yet", TERM_YELLOW},
+    [STUDY_WORKLOAD] = {"no workload", TERM_RED},   [STUDY_VM] = {"VM", TERM_RED},
+    [STUDY_VM_SILENT] = {"VM", TERM_YELLOW},	    [STUDY_NOT_YET] = {"not yet", TERM_RED},
+    [STUDY_NO_METER] = {"no meter", TERM_RED},	    [STUDY_NO_IDLE] = {"no meter", TERM_YELLOW},
+    [STUDY_NO_DESIGN] = {"no design", TERM_RED},    [STUDY_NOT_HERE] = {"not here", TERM_RED},
     [STUDY_RISK] = {"risk", TERM_YELLOW},
 };
 
-static const char *plural(struct arena *arena, size_t count, const char *one, const char *many)
+static const char *baseline_of(struct arena *arena, const struct study *study, size_t factor)
 {
 	return arena_printf(arena, "%s=%s", study->factors[factor].name,
 			    study->factors[factor].levels[study->baseline[factor]].name);
 }
 
-static const char *minutes(struct arena *arena, double seconds)
+/* Why the baseline's level of a factor cannot be, as far as the problems tell: ", which ..."; "": it can. */
+static const char *baseline_fault(struct arena *arena, const struct study *study, const struct study_checked *checked,
+				  size_t factor)
 {
-	if (seconds < 90)
-		return arena_printf(arena, "%.0f s", seconds);
-	if (seconds < 5400)
-		return arena_printf(arena, "%.0f min", seconds / 60);
-	return arena_printf(arena, "%.1f h", seconds / 3600);
+	const char *own = baseline_of(arena, study, factor);
+
+	for (size_t i = 0; i < checked->count; i++) {
+		const struct study_problem *problem = &checked->problems[i];
+
+		if (problem->kind == STUDY_LEVEL_REFUSED && text_equal(problem->what, own))
+			return ", which cannot be set here";
+		for (size_t f = 0; problem->kind == STUDY_PAIR_REFUSED && f < study->factor_count; f++) {
+			const char *other = baseline_of(arena, study, f);
+
+			if (f != factor && (text_equal(problem->what, arena_printf(arena, "%s with %s", own, other)) ||
+					    text_equal(problem->what, arena_printf(arena, "%s with %s", other, own))))
+				return arena_printf(arena, ", which cannot be set with %s", other);
+		}
+	}
+	return "";
 }
 
-static void print_factors(const struct term *term, struct arena *arena, const struct study_matrix *matrix)
+static void print_factors(const struct term *term, struct arena *arena, const struct study_matrix *matrix,
+			  const struct study_checked *checked)
 {
 	const struct study *study = matrix->study;
 
@@ -54,8 +63,9 @@ static void print_factors(const struct term *term, struct arena *arena, const st
 			levels = arena_printf(arena, "%s%s%s", levels, l ? ", " : "", factor->levels[l].name);
 		(void)fprintf(term->out, "  %-11s ", study_cost_name(factor->cost));
 		term_flow(term, 14, true,
-			  arena_printf(arena, "%s: %s; baseline %s", factor->name, levels,
-				       factor->levels[study->baseline[matrix->order[i]]].name));
+			  arena_printf(arena, "%s: %s; baseline %s%s", factor->name, levels,
+				       factor->levels[study->baseline[matrix->order[i]]].name,
+				       baseline_fault(arena, study, checked, matrix->order[i])));
 	}
 }
 
@@ -115,6 +125,14 @@ const char *report_study_length(struct arena *arena, const struct study_estimate
 	return span(arena, fmin(estimate->whole_least_s, estimate->whole_most_s), estimate->whole_most_s);
 }
 
+/* "5 to 16 times". */
+static const char *times(struct arena *arena, const struct study *study)
+{
+	return study->runs_least == study->runs_most
+		   ? text_count(arena, study->runs_most, "time", "times")
+		   : arena_printf(arena, "%u to %u times", study->runs_least, study->runs_most);
+}
+
 static void print_length(const struct term *term, struct arena *arena, const struct study_matrix *matrix,
 			 const struct study_estimate *estimate)
 {
@@ -125,14 +143,6 @@ static void print_length(const struct term *term, struct arena *arena, const str
 		term_flow(
 		    term, 0, true,
 		    arena_printf(arena,
-/* "5 to 16 times". */
-static const char *times(struct arena *arena, const struct study *study)
-{
-	return study->runs_least == study->runs_most
-		   ? text_count(arena, study->runs_most, "time", "times")
-		   : arena_printf(arena, "%u to %u times", study->runs_least, study->runs_most);
-}
-
 				 "As a race, which looks at %zu first and then measures what tells most%s: %s in all.",
 				 estimate->look, confirming, length));
 		return;
@@ -210,7 +220,7 @@ void report_study_check(const struct term *term, struct arena *arena, const stru
 			       text_count(arena, (long long)matrix->count, "configuration", "configurations"),
 			       text_count(arena, (long long)study->workload_count, "workload", "workloads")));
 	(void)fputs("Factors, the dearest to change first:\n", term->out);
-	print_factors(term, arena, matrix);
+	print_factors(term, arena, matrix, checked);
 	(void)fputs("Workloads:\n", term->out);
 	print_workloads(term, arena, study);
 	print_costs(term, arena, matrix);
@@ -224,6 +234,7 @@ void report_study_check_json(json_t *json, const struct study_matrix *matrix, co
 {
 	static const char *const words[] = {[STUDY_LEVEL_REFUSED] = "level",
 					    [STUDY_PAIR_REFUSED] = "pair",
+					    [STUDY_LEVEL_TWICE] = "level-twice",
 					    [STUDY_LEVEL_LATER] = "level-after-boot",
 					    [STUDY_WORKLOAD] = "workload",
 					    [STUDY_VM] = "vm",

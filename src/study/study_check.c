@@ -200,6 +200,110 @@ static void check_levels(struct checking *checking, enum study_possible **ret)
 	}
 }
 
+/* ---- levels that are one ---- */
+
+static bool same_command(const struct study_command *a, const struct study_command *b)
+{
+	size_t i = 0;
+
+	if (!a->line || !b->line || a->shell != b->shell)
+		return a->line == b->line;
+	while (a->words[i] && text_equal(a->words[i], b->words[i]))
+		i++;
+	return !a->words[i] && !b->words[i];
+}
+
+/* "2M" and "2048K"; without a letter it may count something else ("8192" pages). */
+static bool same_size(const char *a, const char *b)
+{
+	int64_t number, bytes_a, bytes_b;
+
+	return text_int(a, 10, &number) < 0 && text_int(b, 10, &number) < 0 && text_size(a, &bytes_a) == 0 &&
+	       text_size(b, &bytes_b) == 0 && bytes_a == bytes_b;
+}
+
+/* Ask by ask in words that mean the same whatever the machine is ("10" and "010"). */
+static bool same_asks(const struct study_level *a, const struct study_level *b)
+{
+	for (size_t i = 0; i < a->ask_count; i++) {
+		const struct knob_ask *x = &a->asks[i], *y = &b->asks[i];
+		const struct knob *knob = knob_find(x->name);
+
+		if (a->ask_count != b->ask_count || !knob || !text_equal(x->name, y->name) ||
+		    (x->where != y->where && !text_equal(x->where, y->where)) ||
+		    (!knob_same(knob, x->value, y->value) && !same_size(x->value, y->value)))
+			return false;
+	}
+	return a->ask_count == b->ask_count;
+}
+
+static const struct knob_point *nth_point(const struct knob_plan *plan, size_t index)
+{
+	return index < plan->points.count ? &plan->points.items[index]
+					  : &plan->already.items[index - plan->points.count];
+}
+
+static size_t count_points(const struct knob_plan *plan)
+{
+	return plan->points.count + plan->already.count;
+}
+
+/* Every point of one has its like in the other: this machine makes the same of both ("16G" and "8192" pages). */
+static bool same_points(const struct knob_plan *a, const struct knob_plan *b)
+{
+	size_t count = count_points(a);
+
+	if (count != count_points(b))
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		const struct knob_point *x = nth_point(a, i);
+		bool found = false;
+
+		for (size_t n = 0; n < count && !found; n++) {
+			/* Mostly at the same place. */
+			const struct knob_point *y = nth_point(b, (i + n) % count);
+
+			found =
+			    x->knob == y->knob && text_equal(x->where, y->where) && knob_same(x->knob, x->new, y->new);
+		}
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+static bool is_twice(struct checking *checking, const struct study_level *a, const struct study_level *b)
+{
+	struct knob_plan x = {0}, y = {0};
+
+	if (!same_command(&a->run, &b->run) || !same_command(&a->undo, &b->undo))
+		return false;
+	if (same_asks(a, b))
+		return true;
+	return a->ask_count && b->ask_count && plan_levels(checking, a, NULL, &x, NULL) == 0 &&
+	       plan_levels(checking, b, NULL, &y, NULL) == 0 && same_points(&x, &y);
+}
+
+/* It would be measured as two and told as a choice. What a person sets is not known here. */
+static void check_twice(struct checking *checking)
+{
+	const struct study *study = checking->study;
+
+	for (size_t f = 0; f < study->factor_count; f++)
+		for (size_t l = 1; !study->factors[f].ask && l < study->factors[f].level_count; l++)
+			for (size_t before = 0; before < l; before++) {
+				const struct study_level *levels = study->factors[f].levels;
+
+				if (!is_twice(checking, &levels[before], &levels[l]))
+					continue;
+				add_problem(checking, STUDY_LEVEL_TWICE, levels[l].line, level_name(checking, f, l),
+					    arena_printf(checking->machine->arena,
+							 "levels %s and %s are the same value; leave one of them out",
+							 levels[before].name, levels[l].name));
+				break;
+			}
+}
+
 bool study_pair_forbidden(const struct study *study, size_t f, size_t i, size_t g, size_t j)
 {
 	for (size_t n = 0; n < study->forbid_count; n++) {
@@ -410,6 +514,7 @@ void study_check(struct knob_machine *machine, const struct study_matrix *matrix
 
 	*ret = (struct study_checked){.possible = true};
 	check_levels(&checking, possible);
+	check_twice(&checking);
 	check_pairs(&checking, possible);
 	check_workloads(&checking);
 	check_vms(&checking);

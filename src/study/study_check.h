@@ -12,6 +12,7 @@
 enum study_problem_kind {
 	STUDY_LEVEL_REFUSED, /* cannot be set here, with no level of another factor */
 	STUDY_PAIR_REFUSED,  /* two levels that can be set, and not together; "never" is missing */
+	STUDY_LEVEL_TWICE,   /* another level of its factor sets the same */
 	STUDY_LEVEL_LATER,   /* see study_level_later(): it cannot be said now */
 	STUDY_WORKLOAD,	     /* its program or directory is not there */
 	STUDY_NOT_HERE,	     /* this machine is not one that can be booted so, or not so often */

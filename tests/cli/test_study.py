@@ -55,6 +55,47 @@ class Study(Test):
         self.assertIn("s.yaml:6: epp=balance_performance with governor=performance", " ".join(done.out.split()))
         self.assertIn("never: [{epp: balance_performance, governor: performance}]", " ".join(done.out.split()))
 
+    def twice(self, knob, first, second):
+        done = self.study("study: s\nvms: [web1]\nworkloads: {w: 'true'}\nfactors:\n  f:\n    knob: %s\n    levels: [%s, %s]\n" % (knob, first, second))
+        self.assert_code(done, 1)
+        return f"s.yaml:7: f={second}: levels {first} and {second} are the same value" in " ".join(done.out.split())
+
+    def test_levels_of_one_value(self):
+        self.assertTrue(self.twice("swappiness", "10", "010"))
+        self.assertTrue(self.twice("hugepages.2M", "1G", "1024M"))
+        self.assertTrue(self.twice("vm.pages@web1", "2M", "2048K"))
+        self.assertFalse(self.twice("hugepages.2M", "1024", "1K"))
+
+    def test_levels_of_one_value_on_this_machine(self):
+        """How many pages a size is, is known where there are pages."""
+        node = self.root / "sys/devices/system/node/node0"
+        for pool in (node / "hugepages/hugepages-2048kB", self.root / "sys/kernel/mm/hugepages/hugepages-2048kB"):
+            pool.mkdir(parents=True)
+            (pool / "nr_hugepages").write_text("0\n", encoding="ascii")
+            (pool / "free_hugepages").write_text("0\n", encoding="ascii")
+        (node / "meminfo").write_text("Node 0 MemTotal: 8000000 kB\nNode 0 MemFree: 7000000 kB\n", encoding="ascii")
+        self.assertTrue(self.twice("hugepages.2M", "512", "1G"))
+
+    def test_a_baseline_that_cannot_be(self):
+        """What all is compared with cannot be set here: the line that names it says so."""
+        done = self.study(STUDY.replace("balance_performance, performance]}\n", "sometimes, performance]}\nbaseline: {epp: sometimes}\n"))
+        self.assert_code(done, 1)
+        self.assertIn("epp: sometimes, performance; baseline sometimes, which cannot be set here", " ".join(done.out.split()))
+        done = self.study(STUDY + "baseline: {governor: performance, epp: balance_performance}\n")
+        self.assert_code(done, 1)
+        said = " ".join(done.out.split())
+        self.assertIn("baseline balance_performance, which cannot be set with governor=performance", said)
+        self.assertIn("baseline performance, which cannot be set with epp=balance_performance", said)
+        done = self.study(STUDY)
+        self.assertNotIn("which cannot be set", done.out)
+
+    def test_no_such_file(self):
+        for word in ("check", "run"):
+            done = hvtune("study", word, "nope")
+            self.assert_code(done, 3)
+            self.assertIn("nope", done.err)
+            self.assertIn("hvtune study list", done.err)
+
     def test_fine(self):
         done = self.study(STUDY + "never: [{epp: balance_performance, governor: performance}]\n")
         self.assert_code(done, 0)

@@ -45,6 +45,21 @@ static const struct scene {
      false,
      {{STUDY_LEVEL_REFUSED, 4, "epp=power"}, {STUDY_LEVEL_REFUSED, 4, "epp=performance"}}},
     {"passive", "  f: {knob: thp, levels: [always, sometimes]}\n", false, {{STUDY_LEVEL_REFUSED, 4, "f=sometimes"}}},
+    /* One value in other words: for the knob, for this machine (pages of 2 MiB), and with all that a level sets. */
+    {"active",
+     "  f: {knob: swappiness, levels: [10, 60, 010]}\n  g: {knob: thp, levels: [never, always]}\n",
+     false,
+     {{STUDY_LEVEL_TWICE, 4, "f=010"}}},
+    {"active",
+     "  f:\n    levels:\n      a: {set: {swappiness: 10, thp: never}}\n      b: {set: {thp: never, swappiness: 010}}\n"
+     "      c: {set: {thp: never}}\n",
+     false,
+     {{STUDY_LEVEL_TWICE, 7, "f=b"}}},
+    {"active", "  f: {levels: {a: as-found, b: as-found}}\n", false, {{STUDY_LEVEL_TWICE, 4, "f=b"}}},
+    {"active",
+     "  f: {levels: {a: {run: x, undo: y}, b: {run: x, undo: y}, c: {run: x, undo: z}, d: as-found}}\n",
+     false,
+     {{STUDY_LEVEL_TWICE, 4, "f=b"}}},
     /* After a boot that is not the present one it may be there. */
     {"passive",
      "  nps: {ask: 'Set NPS to {level}', levels: [1, 4]}\n  epp: {knob: epp, levels: [power, performance]}\n",

@@ -396,6 +396,20 @@ static const char *fact_value(struct arena *arena, const json_t *fact)
 	return kept;
 }
 
+/* A file of a source of energy says that it may be read; what it is worth is for the meters to say, who have read it. */
+static const char *judged(const struct measure *measure, const json_t *fact, const char *value)
+{
+	const char *name = json_string_value(json_object_get(fact, "name"));
+	const char *place = json_string_value(json_object_get(fact, "source"));
+	const struct meter_source *source =
+	    text_equal(name, "power.usable") && measure->meters ? meter_source_of(measure->meters, place) : NULL;
+
+	if (!value || !source || source->state == METER_VALUE)
+		return value;
+	return arena_printf(measure->arena, "%s%s%s", meter_state_name(source->state), source->why ? ": " : "",
+			    source->why ? source->why : "");
+}
+
 static bool is_alone(const json_t *list, size_t index)
 {
 	const char *name = json_string_value(json_object_get(json_array_get(list, index), "name"));
@@ -406,15 +420,17 @@ static bool is_alone(const json_t *list, size_t index)
 	return true;
 }
 
-static void add_facts(struct arena *arena, json_t *flat, const json_t *list)
+static void add_facts(const struct measure *measure, json_t *flat, const json_t *list)
 {
+	struct arena *arena = measure->arena;
 	static const char about[] = "power.usable idle.state cmdline.word kvm.parameter daemons.running device";
 	size_t index;
 	json_t *fact;
 
 	json_array_foreach (list, index, fact) {
 		const char *name = json_string_value(json_object_get(fact, "name"));
-		const char *label = json_string_value(json_object_get(fact, "label")), *value = fact_value(arena, fact);
+		const char *label = json_string_value(json_object_get(fact, "label"));
+		const char *value = judged(measure, fact, fact_value(arena, fact));
 		const char *cpus = json_string_value(json_object_get(fact, "cpus")), *before;
 
 		if (!name || !value)
@@ -435,18 +451,18 @@ static void add_facts(struct arena *arena, json_t *flat, const json_t *list)
 }
 
 /* The facts that have a value, as one object of texts. */
-static const char *facts_text(struct arena *arena, const struct host *host)
+static const char *facts_text(const struct measure *measure)
 {
-	json_t *all = report_facts_json(host, NULL, NULL, 0), *flat = json_object();
+	json_t *all = report_facts_json(measure->host, NULL, NULL, 0), *flat = json_object();
 	const char *key;
 	json_t *list;
 
-	json_object_set_new(flat, "host", report_json_text(host_summary(host, arena)));
+	json_object_set_new(flat, "host", report_json_text(host_summary(measure->host, measure->arena)));
 	json_object_foreach (json_object_get(all, "facts"), key, list) {
-		add_facts(arena, flat, list);
+		add_facts(measure, flat, list);
 	}
 	json_decref(all);
-	return json_text(arena, flat);
+	return json_text(measure->arena, flat);
 }
 
 struct store_session measure_session(const struct cli *cli, const struct measure *measure)
@@ -461,7 +477,7 @@ struct store_session measure_session(const struct cli *cli, const struct measure
 				      .cwd = getcwd(cwd, sizeof(cwd)) ? arena_strdup(arena, cwd) : NULL,
 				      .version = HVTUNE_VERSION,
 				      .host = arena_strdup(arena, own_name),
-				      .facts = facts_text(arena, measure->host),
+				      .facts = facts_text(measure),
 				      .environment = environment_text(cli, arena)};
 }
 

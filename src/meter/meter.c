@@ -419,6 +419,19 @@ int meter_source_find(const struct meter_set *set, const char *name)
 	return -1;
 }
 
+const struct meter_source *meter_source_of(const struct meter_set *set, const char *place)
+{
+	const struct meter_source *found = NULL;
+
+	for (size_t i = 0; i < set->count; i++) {
+		const struct meter_source *source = &set->inputs[i]->source;
+
+		if (text_equal(source->place, place) && (!found || found->state != METER_VALUE))
+			found = source->state == METER_VALUE || !found ? source : found;
+	}
+	return found;
+}
+
 bool meter_has(const struct meter_set *set, enum meter_boundary boundary)
 {
 	for (size_t i = 0; i < set->count; i++)

@@ -91,6 +91,9 @@ size_t meter_source_count(const struct meter_set *set);
 /* The index of the source with that name, or -1. */
 int meter_source_find(const struct meter_set *set, const char *name);
 
+/* The source that is read at that place: one that works where there is one, else the first; NULL: there is none. */
+const struct meter_source *meter_source_of(const struct meter_set *set, const char *place);
+
 /* Is any energy or power of that boundary readable here? */
 bool meter_has(const struct meter_set *set, enum meter_boundary boundary);
 

@@ -124,6 +124,9 @@ static void test_duplicates(void **state)
 	assert_true(perf->counter.unit_j == 2.3283064365386962890625e-10);
 	assert_true(source_of(&scene, "perf.pkg-1")->chosen);
 	assert_false(source_of(&scene, "powercap.package-0-die-0")->chosen);
+	/* By its place: with a source for each package the one that works speaks for it. */
+	assert_ptr_equal(meter_source_of(scene.set, PMU "events/energy-pkg"), perf);
+	assert_null(meter_source_of(scene.set, PMU "events/energy-psys"));
 	scene_close(&scene);
 }
 

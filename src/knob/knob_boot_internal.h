@@ -203,6 +203,8 @@ enum boot_when { BOOT_FIRST, BOOT_THEN, BOOT_MAKE };
 /* `argv` and `undo` end with NULL and are copied; `undo` may be NULL. */
 void boot_plan_command(struct arena *arena, struct knob_boot_plan *plan, enum boot_when when, const char *why,
 		       const char *const *argv, const char *const *undo);
+/* A command as a person types it. */
+const char *boot_command_text(struct arena *arena, const char *const *argv);
 void boot_plan_note(struct arena *arena, struct knob_boot_plan *plan, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* Is it a loader entry with a kernel of this system: no rescue entry, no tool, no other system's, not the trial's? */
@@ -254,6 +256,7 @@ struct boot_kernel {
 	uint16_t file;			     /* of the table: GRUB's menu, or the loader entry */
 	const struct boot_menu_entry *entry; /* in GRUB's menu; NULL: a loader entry */
 	size_t start, end;		     /* in GRUB's menu: the words of its line */
+	bool same_line;			     /* as the default's */
 	const char *unlike; /* a word by which its line is of another system than the default's; NULL: it is not */
 };
 
@@ -274,12 +277,27 @@ int boot_kernels_choose(struct boot_table *table, const struct knob_boot_loader 
 			const struct boot_kernels *kernels, const char *release, const struct boot_kernel **ret,
 			struct err *err);
 
-/* Is that kernel the default's already? -ENOTSUP with what a person types to make it that, else as choosing it. */
-int boot_kernel_refuse_default(struct host *host, const struct knob_boot_loader *loader, const char *release,
-			       struct arena *arena, struct err *err);
+/* The default's; never NULL. */
+const struct boot_kernel *boot_kernels_default(const struct boot_kernels *kernels);
 
 /* The release that is asked for among changes; NULL: none is. */
 const char *boot_kernel_asked(const struct knob_boot_change *changes, size_t count);
+
+/* ---- knob_boot_pin.c ---- */
+
+/* The file by which hvtune makes a kernel GRUB's default; Proxmox's own tool pins kernels by such a file. */
+#define BOOT_OWN_KERNEL "/etc/default/grub.d/zz-hvtune-kernel.cfg"
+#define BOOT_KERNEL_PLACE "boot." KNOB_BOOT_KERNEL_NAME
+
+/* The entry that this file names, as GRUB takes it; NULL where there is none. */
+const char *boot_pinned(struct boot_table *table, const struct knob_boot_loader *loader);
+
+/*
+ * Make that kernel the default of all boots, in the table; nothing where it is. -ENOTSUP with what a person types where
+ * hvtune does not do it, else as choosing it.
+ */
+int boot_pin(struct boot_table *table, const struct knob_boot_loader *loader, const char *release,
+	     struct knob_boot_plan *plan, struct err *err);
 
 /* ---- knob_boot_trial.c ---- */
 

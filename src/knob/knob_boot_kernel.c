@@ -9,8 +9,6 @@
 #include "knob_boot_menu.h"
 #include "text.h"
 
-#define PLACE "boot." KNOB_BOOT_KERNEL_NAME
-
 /* ---- releases ---- */
 
 /* "6.1.0-28-amd64"; "linux" of Arch and "0-rescue-..." of dracut are none. */
@@ -59,15 +57,15 @@ static const char *release_of(struct host *host, struct arena *arena, const char
 
 /* ---- entries ---- */
 
-/* The first of the words that say which system a line starts in which the two differ. */
-static const char *unlike_word(struct arena *arena, const char *line, const char *standard)
+/* Are the lines the same, and if not, is there a word of those that say which system starts in which they differ? */
+static void compare_lines(struct arena *arena, const char *line, const char *standard, struct boot_kernel *kernel)
 {
 	static const char *const words[] = {"root", "rootflags", "rootfstype", "init", "initrd", "ostree"};
 
-	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+	kernel->same_line = text_equal(text_trim(arena, line), text_trim(arena, standard));
+	for (size_t i = 0; i < ARRAY_SIZE(words) && !kernel->unlike; i++)
 		if (!text_equal(knob_boot_value(arena, line, words[i]), knob_boot_value(arena, standard, words[i])))
-			return words[i];
-	return NULL;
+			kernel->unlike = words[i];
 }
 
 /* How GRUB is told of an entry: by its id or title, behind those of the submenus that it is in. */
@@ -98,7 +96,7 @@ static int add_of_menu(struct boot_table *table, uint16_t file, const struct boo
 		kernels->line = line;
 	kernel->release = release_of(table->host, arena, path, NULL);
 	kernel->id = menu_id(arena, kernels->menu, entry);
-	kernel->unlike = unlike_word(arena, boot_line_text(&line), boot_line_text(&kernels->line));
+	compare_lines(arena, boot_line_text(&line), boot_line_text(&kernels->line), kernel);
 	kernels->count++;
 	return 0;
 }
@@ -121,7 +119,11 @@ static int default_of_menu(struct boot_table *table, const struct knob_boot_load
 	r = boot_menu_parse(table->arena, file, menu, err);
 	if (r < 0)
 		return r;
-	const char *chosen = menu->default_text ? menu->default_text : "0";
+	const char *chosen = menu->default_text ? menu->default_text : "0", *pinned = boot_pinned(table, loader);
+
+	/* Of an entry that has gone GRUB says nothing, and takes the first. */
+	if (pinned)
+		chosen = boot_menu_find(table->arena, menu, pinned, ret, file, NULL) == 0 ? pinned : "0";
 
 	if (text_equal(chosen, "${saved_entry}") || text_equal(chosen, "$saved_entry"))
 		chosen = boot_env_get(table->arena, &table->files[env], "saved_entry");
@@ -171,8 +173,8 @@ static int add_of_entries(struct boot_table *table, const struct boot_where *whe
 	    (struct boot_kernel){.release = release_of(table->host, arena, boot_entry_value(arena, file->text, "linux"),
 						       boot_entry_value(arena, file->text, "version")),
 				 .id = strrchr(file->path, '/') + 1,
-				 .file = where->file,
-				 .unlike = unlike_word(arena, boot_line_text(&line), boot_line_text(&kernels->line))};
+				 .file = where->file};
+	compare_lines(arena, boot_line_text(&line), boot_line_text(&kernels->line), kernel);
 	/* GRUB's tools leave the end of the name out. */
 	if (where->env != BOOT_NO_FILE)
 		kernel->id = arena_strndup(arena, kernel->id, strlen(kernel->id) - strlen(".conf"));
@@ -227,7 +229,7 @@ const char *boot_kernel_asked(const struct knob_boot_change *changes, size_t cou
 	return release;
 }
 
-static const struct boot_kernel *standard_of(const struct boot_kernels *kernels)
+const struct boot_kernel *boot_kernels_default(const struct boot_kernels *kernels)
 {
 	static const struct boot_kernel none = {.id = ""};
 
@@ -256,15 +258,6 @@ static const char *releases(struct arena *arena, const struct boot_kernels *kern
 	return text;
 }
 
-static const char *command_text(struct arena *arena, const char *const *argv)
-{
-	const char *text = "";
-
-	for (; argv && *argv; argv++)
-		text = arena_printf(arena, "%s%s%s", text, *text ? " " : "", *argv);
-	return text;
-}
-
 /* Files of kernels get their entries when the loader's menu is made. */
 static int refuse_missing(struct boot_table *table, const struct knob_boot_loader *loader,
 			  const struct boot_kernels *kernels, const char *release, struct err *err)
@@ -279,12 +272,13 @@ static int refuse_missing(struct boot_table *table, const struct knob_boot_loade
 	for (size_t i = 0; names->state == SYS_VALUE && i < names->size; i++) {
 		if (!text_equal(names->names[i], file))
 			continue;
-		(void)err_set(err, ENOENT, PLACE, "/boot has %s, but %s has no entry of it; entries are there of: %s",
-			      file, place_of(loader), there);
-		return maker ? err_hint(err, "make its entry: %s", command_text(table->arena, maker)) : -ENOENT;
+		(void)err_set(err, ENOENT, BOOT_KERNEL_PLACE,
+			      "/boot has %s, but %s has no entry of it; entries are there of: %s", file,
+			      place_of(loader), there);
+		return maker ? err_hint(err, "make its entry: %s", boot_command_text(table->arena, maker)) : -ENOENT;
 	}
-	(void)err_set(err, ENOENT, PLACE, "kernel %s is not installed; in %s are: %s", release, place_of(loader),
-		      there);
+	(void)err_set(err, ENOENT, BOOT_KERNEL_PLACE, "kernel %s is not installed; in %s are: %s", release,
+		      place_of(loader), there);
 	return -ENOENT;
 }
 
@@ -315,48 +309,6 @@ int boot_kernels_choose(struct boot_table *table, const struct knob_boot_loader 
 			  release, other->unlike);
 }
 
-/* What a person types to make a kernel the default. */
-static const char *by_hand(struct arena *arena, const struct knob_boot_loader *loader, const struct boot_kernel *kernel)
-{
-	switch (loader->kind) {
-	case KNOB_BOOT_GRUB_BLS:
-		return arena_printf(arena, "%s-set-default '%s'", loader->grub_prefix, kernel->id);
-	case KNOB_BOOT_SYSTEMD:
-	case KNOB_BOOT_SDBOOTUTIL:
-		return arena_printf(arena, "bootctl set-default '%s'", kernel->id);
-	case KNOB_BOOT_PROXMOX_GRUB:
-	case KNOB_BOOT_PROXMOX_SDBOOT:
-		return arena_printf(arena, "proxmox-boot-tool kernel pin %s", kernel->release);
-	case KNOB_BOOT_UNKNOWN:
-	case KNOB_BOOT_GRUB_DEBIAN:
-	case KNOB_BOOT_GRUB_OTHER:
-	case KNOB_BOOT_UKI:
-	case KNOB_BOOT_OSTREE:
-		break;
-	}
-	return arena_printf(arena, "GRUB_DEFAULT='%s' in /etc/default/grub, then %s", kernel->id,
-			    command_text(arena, knob_boot_maker(arena, loader)));
-}
-
-int boot_kernel_refuse_default(struct host *host, const struct knob_boot_loader *loader, const char *release,
-			       struct arena *arena, struct err *err)
-{
-	struct boot_table *table = boot_table_new(host, arena);
-	struct boot_kernels kernels = {.count = 0};
-	static const struct boot_kernel none;
-	const struct boot_kernel *kernel = &none, *standard;
-	int r = boot_kernels_find(table, loader, &kernels, err);
-
-	if (r == 0)
-		r = boot_kernels_choose(table, loader, &kernels, release, &kernel, err);
-	standard = standard_of(&kernels);
-	if (r < 0 || text_equal(standard->release, release))
-		return r;
-	(void)err_set(err, ENOTSUP, PLACE, "hvtune makes no kernel the default of all boots, which is %s",
-		      standard->release ? standard->release : standard->id);
-	return err_hint(err, "by hand: %s", by_hand(arena, loader, kernel));
-}
-
 int knob_boot_configured_kernel(struct host *host, const struct knob_boot_loader *loader, struct arena *arena,
 				const char **ret, struct err *err)
 {
@@ -366,7 +318,7 @@ int knob_boot_configured_kernel(struct host *host, const struct knob_boot_loader
 
 	if (r < 0)
 		return r;
-	standard = standard_of(&kernels);
+	standard = boot_kernels_default(&kernels);
 	if (!standard->release)
 		return err_set(err, ENOTSUP, place_of(loader),
 			       "the default entry (%s) does not tell the release of its kernel", standard->id);

@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 
+#include "knob_boot_internal.h"
 #include "knob_boot_knob.h"
 #include "knob_boot_state.h"
 #include "knob_plan.h"
@@ -251,14 +252,11 @@ static void add_notes(struct knob_machine *machine, struct knob_plan *plan, cons
 		knob_plan_note(machine, plan,
 			       arena_printf(machine->arena, "boot: %s %s", boot->files[i].after ? "writes" : "removes",
 					    boot->files[i].path));
-	for (size_t i = 0; i < boot->command_count; i++) {
-		const char *text = "";
-
-		for (const char *const *word = boot->commands[i].argv; *word; word++)
-			text = arena_printf(machine->arena, "%s%s%s", text, *text ? " " : "", *word);
+	for (size_t i = 0; i < boot->command_count; i++)
 		knob_plan_note(machine, plan,
-			       arena_printf(machine->arena, "boot: runs %s, %s", text, boot->commands[i].why));
-	}
+			       arena_printf(machine->arena, "boot: runs %s, %s",
+					    boot_command_text(machine->arena, boot->commands[i].argv),
+					    boot->commands[i].why));
 	for (size_t i = 0; i < boot->note_count; i++)
 		knob_plan_note(machine, plan, arena_strdup(machine->arena, boot->notes[i]));
 }

@@ -56,6 +56,15 @@ void boot_plan_command(struct arena *arena, struct knob_boot_plan *plan, enum bo
 	plan->commands = larger;
 }
 
+const char *boot_command_text(struct arena *arena, const char *const *argv)
+{
+	const char *text = "";
+
+	for (; argv && *argv; argv++)
+		text = arena_printf(arena, "%s%s%s", text, *text ? " " : "", *argv);
+	return text;
+}
+
 void boot_plan_note(struct arena *arena, struct knob_boot_plan *plan, const char *format, ...)
 {
 	const char **larger = ARENA_ARRAY(arena, plan->note_count + 1, const char *);
@@ -289,11 +298,14 @@ static int plan_defaults(struct boot_table *table, const struct knob_boot_loader
 			 const struct knob_boot_change *changes, size_t count, struct knob_boot_plan *plan,
 			 struct err *err)
 {
+	const char *kernel = boot_kernel_asked(changes, count);
 	struct boot_where where = {.env = BOOT_NO_FILE};
 	int r = boot_find_defaults(table, loader, &where, err);
 
 	if (r == 0)
 		r = boot_edit(table, &where, changes, count, err);
+	if (r == 0 && kernel && loader->kind == KNOB_BOOT_GRUB_DEBIAN)
+		r = boot_pin(table, loader, kernel, plan, err);
 	if (r == 0 && plan_files(table, loader, plan))
 		plan_maker(table, loader, plan);
 	return r;
@@ -403,8 +415,8 @@ int knob_boot_plan_default(struct host *host, const struct knob_boot_loader *loa
 
 	for (size_t i = 0; r == 0 && i < count; i++)
 		r = knob_boot_change_check(&changes[i], err);
-	if (r == 0 && kernel)
-		r = boot_kernel_refuse_default(host, loader, kernel, arena, err);
+	if (r == 0 && kernel && loader->kind != KNOB_BOOT_GRUB_DEBIAN)
+		r = boot_pin(boot_table_new(host, arena), loader, kernel, &plan, err);
 	if (r == 0)
 		r = check_tuned(table, changes, count, err);
 	if (r < 0)

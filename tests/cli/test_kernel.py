@@ -45,17 +45,32 @@ class Kernel(Test):
         self.assert_code(done, 1)
         self.assertIn("bad: the kernel is 6.1.0-23-amd64; found 6.1.0-25-amd64", done.out)
         runs(host, "6.1.0-23-amd64")
-        self.assert_refused(host.hvtune("confirm"), "hvtune makes no kernel the default", "by hand: GRUB_DEFAULT='")
-        self.assertEqual(host.files(), after)
+        done = host.hvtune("confirm")
+        self.assert_code(done, 0)
+        self.assertIn("good: the kernel is 6.1.0-23-amd64", done.out)
+        pinned = {"etc/default/grub.d/zz-hvtune.cfg", "etc/default/grub.d/zz-hvtune-kernel.cfg"}
+        self.assertEqual(set(host.files()) - set(before), pinned)
+        self.assertRegex(host.hvtune("knobs", "boot.kernel").out, "here +6.1.0-23-amd64\n")
         self.assert_code(host.hvtune("undo"), 0)
         self.assertEqual(host.files(), before)
+
+    def test_by_hand(self):
+        """Where the default is kept by others the trial is done all the same, and the rest is told before and after."""
+        host = Host(self, "fedora")
+        plan = host.hvtune("set", "boot.kernel=6.13.9-200.fc42.x86_64", "--yes")
+        self.assert_code(plan, 0)
+        self.assertIn("hvtune confirm will refuse: hvtune makes no kernel the default", " ".join(plan.out.split()))
+        after = host.files()
+        host.boot_trial()
+        runs(host, "6.13.9-200.fc42.x86_64")
+        self.assert_refused(host.hvtune("confirm"), "hvtune makes no kernel the default of all boots here",
+                            "by hand: grub2-set-default '")
+        self.assertEqual(host.files(), after)
 
     def test_refused(self):
         host = Host(self)
         self.assert_refused(host.hvtune("set", "boot.kernel=6.12.9", "--yes"), "kernel 6.12.9 is not installed",
                             "6.1.0-25-amd64, 6.1.0-23-amd64")
-        self.assert_refused(host.hvtune("set", "boot.kernel=6.1.0-23-amd64", "--no-trial", "--yes"),
-                            "hvtune makes no kernel the default", "then update-grub")
         self.assert_refused(Host(self, "proxmox-zfs").hvtune("set", "boot.kernel=6.12.9", "--yes"),
                             "no kernel can be chosen here")
 

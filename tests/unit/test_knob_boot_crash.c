@@ -24,8 +24,10 @@ static void add_grub(struct kernel *kernel)
 	    {"/boot/grub/grub.cfg",
 	     "if [ \"${next_entry}\" ] ; then\n set default=\"${next_entry}\"\n set next_entry=\nelse\n set "
 	     "default=\"0\"\nfi\n"
-	     "menuentry 'Debian' --class debian --id 'simple' {\n\tlinux /vmlinuz root=/dev/sda1 ro quiet iommu=off\n"
-	     "\tinitrd /initrd.img\n}\nsource $prefix/custom.cfg\n"},
+	     "menuentry 'Debian' --class debian --id 'simple' {\n\tlinux /vmlinuz-6.1.0-25 root=/dev/sda1 ro quiet "
+	     "iommu=off\n\tinitrd /initrd.img\n}\n"
+	     "menuentry 'Debian before' --id 'a-6.1.0-23' {\n\tlinux /vmlinuz-6.1.0-23 root=/dev/sda1 ro quiet "
+	     "iommu=off\n\tinitrd /initrd.img\n}\nsource $prefix/custom.cfg\n"},
 	    {NULL, NULL},
 	};
 
@@ -69,6 +71,8 @@ static const struct crash_scene scenes[] = {
     {"active", {"boot.iommu=pt", "boot.skew_tick=1"}, add_grub},
     {"active", {"boot.iommu=pt", "boot.skew_tick=1"}, add_grub_default},
     {"active", {"boot.iommu=pt", "boot.amd_pstate=guided"}, add_entries},
+    {"active", {"boot.kernel=6.1.0-23", "boot.iommu=pt"}, add_grub},
+    {"active", {"boot.kernel=6.1.0-23", "boot.iommu=pt"}, add_grub_default},
     {"active", {"boot.iommu=pt", "boot.hugepages.1G=4"}, add_entries_default},
     {"active", {"boot.iommu=absent", "governor=performance"}, add_entries_default},
 };

@@ -229,6 +229,47 @@ static void test_kernel_and_back(void **state)
 		}
 }
 
+/* The same as the default, where a file of hvtune's own makes it that; by a trial that was well, and without one. */
+static void test_default_kernel_and_back(void **state)
+{
+	static const char *const asked[] = {"boot.kernel=6.1.0-23-amd64", "boot.iommu=pt"};
+	const struct knob_apply_options options = {.what = "confirm"};
+	struct copy copy = open_copy("debian"), other = open_copy("debian");
+	const char *before = sum_of(&copy);
+	struct boot_trial *trial = NULL;
+	struct knob_confirm confirm = {0};
+	struct knob_report report = {0};
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(apply(&copy, asked, 2, &err), 0);
+	assert_int_equal(boot_trial_read(&copy.machine, &trial, &err), 0);
+	boot_as(&copy, "22222222-0000-0000-0000-000000000000\n",
+		arena_printf(copy.arena, "root=/dev/a iommu=pt hvtune.trial=%s\n", trial->id));
+	for (int right = 0; right < 2; right++) {
+		assert_int_equal(system(arena_printf(copy.arena, "echo 6.1.0-%d-amd64 >%s/proc/sys/kernel/osrelease",
+						     right ? 23 : 25, copy.root)),
+				 0);
+		reopen(&copy);
+		assert_int_equal(knob_confirm_look(&copy.machine, true, &confirm, &err), 0);
+		assert_int_equal(confirm.worst, right ? KNOB_CONFIRM_GOOD : KNOB_CONFIRM_BAD);
+	}
+	if (knob_confirm_accept(&copy.machine, &options, &report, &err) < 0)
+		fail_msg("%s: %s", err.where, err.what);
+	other.machine.no_trial = true;
+	assert_int_equal(apply(&other, asked, 2, &err), 0);
+	assert_string_equal(sum_of(&copy), sum_of(&other));
+	/* As asked for already. */
+	assert_int_equal(apply(&other, asked, 2, &err), 0);
+	assert_string_equal(sum_of(&copy), sum_of(&other));
+	undo(&copy);
+	undo(&other);
+	assert_string_equal(sum_of(&copy), before);
+	assert_string_equal(sum_of(&other), before);
+	close_copy(&copy);
+	close_copy(&other);
+}
+
 /* The trial's line as this host would have booted it. */
 static const char *trial_cmdline(struct copy *copy)
 {
@@ -401,10 +442,15 @@ static void test_hole(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_edited_since),   cmocka_unit_test(test_default_and_back),
-	    cmocka_unit_test(test_trial_and_back), cmocka_unit_test(test_confirm),
-	    cmocka_unit_test(test_notes),	   cmocka_unit_test(test_refusals),
-	    cmocka_unit_test(test_hole),	   cmocka_unit_test(test_kernel_and_back),
+	    cmocka_unit_test(test_edited_since),
+	    cmocka_unit_test(test_default_and_back),
+	    cmocka_unit_test(test_trial_and_back),
+	    cmocka_unit_test(test_confirm),
+	    cmocka_unit_test(test_notes),
+	    cmocka_unit_test(test_refusals),
+	    cmocka_unit_test(test_hole),
+	    cmocka_unit_test(test_kernel_and_back),
+	    cmocka_unit_test(test_default_kernel_and_back),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

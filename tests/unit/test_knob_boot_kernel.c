@@ -276,19 +276,23 @@ static void test_default_in_trial(void **state)
 
 /* ---- the default ---- */
 
+/* One file of hvtune's own, where that is enough; elsewhere what to type. */
 static void test_default(void **state)
 {
 	static const struct {
-		const char *machine, *release, *hint; /* NULL: nothing is to be done */
+		const char *machine, *release, *pin, *hint; /* neither: nothing is to be done */
 	} cases[] = {
-	    {"debian", "6.1.0-25-amd64", NULL},
+	    {"debian", "6.1.0-25-amd64", NULL, NULL},
 	    {"debian", "6.1.0-23-amd64",
-	     "by hand: GRUB_DEFAULT='gnulinux-advanced-5f1c2f6e-0d3b-4b52-9a41-3c1f0b9e7a10>"
-	     "gnulinux-6.1.0-23-amd64-advanced-5f1c2f6e-0d3b-4b52-9a41-3c1f0b9e7a10' in /etc/default/grub, then "
-	     "update-grub"},
-	    {"fedora", "6.13.9-200.fc42.x86_64",
+	     "\nGRUB_DEFAULT=\"gnulinux-advanced-5f1c2f6e-0d3b-4b52-9a41-3c1f0b9e7a10>"
+	     "gnulinux-6.1.0-23-amd64-advanced-5f1c2f6e-0d3b-4b52-9a41-3c1f0b9e7a10\"\n",
+	     NULL},
+	    /* Not the first of the menu, which is of the newest whichever that is. */
+	    {"ubuntu", "6.8.0-47-generic", ">gnulinux-6.8.0-47-generic-advanced-0c9a5d6c-8f52-4b1f-8f6c-0c2a8f1d3b77\"",
+	     NULL},
+	    {"fedora", "6.13.9-200.fc42.x86_64", NULL,
 	     "by hand: grub2-set-default '4b1a5cfe5c2e4d04a6d2c5e4b0a3f9d1-6.13.9-200.fc42.x86_64'"},
-	    {"tumbleweed", "6.14.1-1-default", NULL},
+	    {"tumbleweed", "6.14.1-1-default", NULL, NULL},
 	};
 
 	(void)state;
@@ -304,9 +308,67 @@ static void test_default(void **state)
 		int r = knob_boot_plan_default(host, &loader, &change, 1, arena, &plan, &err);
 
 		assert_int_equal(r, cases[i].hint ? -ENOTSUP : 0);
-		assert_true(knob_boot_plan_is_empty(&plan));
+		assert_int_equal(plan.file_count, cases[i].pin ? 1 : 0);
+		assert_int_equal(plan.command_count, cases[i].pin ? 1 : 0);
 		if (cases[i].hint)
 			assert_string_equal(err.hint, cases[i].hint);
+		if (!cases[i].pin)
+			continue;
+		assert_string_equal(plan.files[0].path, "/etc/default/grub.d/zz-hvtune-kernel.cfg");
+		assert_null(plan.files[0].before);
+		assert_non_null(strstr(plan.files[0].after, cases[i].pin));
+		assert_string_equal(plan.commands[0].argv[0], "update-grub");
+	}
+}
+
+/* What the file pins is the default, in the menu too once it is made; of an entry that has gone GRUB takes the first.
+ */
+static void test_pinned(void **state)
+{
+	static const char entries[] = ENTRY("One", "/boot/vmlinuz-6.2.0", "root=/dev/a quiet")
+	    ENTRY("a-6.2.0", "/boot/vmlinuz-6.2.0", "root=/dev/a quiet")
+		ENTRY("r-6.1.0", "/boot/vmlinuz-6.1.0", "root=/dev/a single")
+		    ENTRY("a-6.1.0", "/boot/vmlinuz-6.1.0", "root=/dev/a quiet")
+			ENTRY("with a blank 6.3.0", "/boot/vmlinuz-6.3.0", "root=/dev/a quiet");
+	static const struct {
+		const char *pinned, *later, *release, *is, *pin, *error;
+	} cases[] = {
+	    {NULL, NULL, "6.1.0", "6.2.0", "a-6.1.0", NULL},
+	    {"a-6.1.0", NULL, "6.1.0", "6.1.0", NULL, NULL},
+	    {"a-6.1.0", NULL, "6.2.0", "6.1.0", "a-6.2.0", NULL},
+	    {"a-6.0.0", NULL, "6.1.0", "6.2.0", "a-6.1.0", NULL},
+	    {NULL, NULL, "6.3.0", "6.2.0", NULL, "makes no kernel the default of all boots here; it is 6.2.0"},
+	    {NULL, "# GRUB_DEFAULT=1\nGRUB_TIMEOUT=1\n", "6.1.0", "6.2.0", "a-6.1.0", NULL},
+	    {NULL, " GRUB_DEFAULT=1\n", "6.1.0", "6.2.0", NULL, "sets GRUB_DEFAULT, and is read after"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+		struct tree *tree = menu_tree(entries);
+		const struct knob_boot_change change = knob_boot_change_of(KNOB_BOOT_KERNEL_NAME, cases[i].release);
+		struct knob_boot_loader loader = {0};
+		struct knob_boot_plan plan = {0};
+		const char *release = NULL;
+		struct err err = {0};
+
+		tree_write(tree, "/etc/default/grub.d/10-other.cfg", "GRUB_DEFAULT=2\n");
+		if (cases[i].pinned)
+			tree_write(tree, "/etc/default/grub.d/zz-hvtune-kernel.cfg",
+				   arena_printf(arena, "# of hvtune\nGRUB_DEFAULT=\"%s\"\n", cases[i].pinned));
+		if (cases[i].later)
+			tree_write(tree, "/etc/default/grub.d/zzz.cfg", cases[i].later);
+		knob_boot_find(tree_host(tree), &loader);
+		assert_int_equal(knob_boot_configured_kernel(tree_host(tree), &loader, arena, &release, &err), 0);
+		assert_string_equal(release, cases[i].is);
+		int r = knob_boot_plan_default(tree_host(tree), &loader, &change, 1, arena, &plan, &err);
+
+		if (r != (cases[i].error ? -ENOTSUP : 0) || (r && !strstr(err.what, cases[i].error)))
+			fail_msg("%zu: %d %s", i, r, err.what);
+		assert_int_equal(plan.file_count, cases[i].pin ? 1 : 0);
+		if (cases[i].pin)
+			assert_non_null(strstr(plan.files[0].after, arena_printf(arena, "\"%s\"\n", cases[i].pin)));
+		(void)tree_free(tree);
 	}
 }
 
@@ -315,6 +377,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_trial),    cmocka_unit_test(test_refused),	      cmocka_unit_test(test_names),
 	    cmocka_unit_test(test_not_ours), cmocka_unit_test(test_default_in_trial), cmocka_unit_test(test_default),
+	    cmocka_unit_test(test_pinned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

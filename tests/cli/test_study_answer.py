@@ -156,7 +156,7 @@ workloads:
   nap: {{run: 'case $(cat {path}) in 7) sleep 0.02;; *) sleep 0.06;; esac'}}
 factors:
   s: {{knob: swappiness, levels: [{now}, 7]}}
-  hook: {{levels: {{off: {{run: 'true', undo: 'true'}}, on: {{run: 'true', undo: 'true'}}}}}}
+  hook: {{levels: {{off: {{run: 'true', undo: 'true'}}, on: {{run: ':', undo: ':'}}}}}}
 within: 40 %
 runs: 4
 confirm: no

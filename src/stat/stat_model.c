@@ -1,50 +1,17 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Owns the Gaussian process over configurations and boots. */
-#include "stat_model.h"
+#include "stat_model_internal.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-#include <gsl/gsl_cblas.h>
 #include <gsl/gsl_randist.h>
 #include <gsl/gsl_rng.h>
 
 #define JITTER 1e-6
-#define NOISE_PRIOR (.012 * .012)
 #define LOO_MEAN_SQUARE 1.6
 #define LOO_LARGEST 4.
-
-struct cell {
-	int configuration, boot; /* boot: index of model->boots */
-	int runs;
-	double mean, squares; /* sum of squared deviations within */
-};
-
-struct stat_model {
-	const struct stat_space *space;
-	struct stat_hyper hyper;
-	struct cell *cells;
-	int *boots, *run_counts;
-	double *noise; /* sig2 of each configuration */
-	double jitter, mean, widen;
-	int cell_count, boot_count, total, fitted; /* total: runs now; fitted: runs at the last fit */
-	/* Rows one after the other. */
-	double *factor; /* lower Cholesky factor of K */
-	double *across; /* row c: L^-1 k(cell, c) */
-	double *toward; /* row b: L^-1 (vb [boot of cell = b]) */
-	double *alpha;	/* L^-1 (y - mean) */
-	double *theta_mean, *theta_variance;
-};
-
-struct stat_hyper stat_hyper_prior(int factors)
-{
-	struct stat_hyper hyper = {.pair = .012 * .012, .rest = .005 * .005, .boot = .004 * .004, .noise = 1};
-
-	for (int f = 0; f < factors; f++)
-		hyper.factor[f] = .03 * .03;
-	return hyper;
-}
 
 struct stat_model *stat_model_new(const struct stat_space *space)
 {
@@ -65,12 +32,17 @@ static void forget(struct stat_model *model)
 	free(model->factor);
 	free(model->across);
 	free(model->toward);
+	free(model->ahead);
 	free(model->alpha);
+	free(model->alike);
 	free(model->cells);
 	free(model->boots);
-	model->factor = model->across = model->toward = model->alpha = NULL;
+	free(model->lengths);
+	free(model->places);
+	free(model->logs);
+	model->factor = model->across = model->toward = model->ahead = model->alpha = model->alike = model->logs = NULL;
 	model->cells = NULL;
-	model->boots = NULL;
+	model->boots = model->lengths = model->places = NULL;
 }
 
 void stat_model_free(struct stat_model **model)
@@ -78,6 +50,7 @@ void stat_model_free(struct stat_model **model)
 	if (!*model)
 		return;
 	forget(*model);
+	free((*model)->past.runs);
 	free((*model)->noise);
 	free((*model)->run_counts);
 	free((*model)->theta_mean);
@@ -94,7 +67,7 @@ static int boot_index(const struct stat_model *model, int boot)
 	return -1;
 }
 
-static struct cell *cell_of(struct stat_model *model, const struct stat_run *run)
+static struct stat_model_cell *cell_of(struct stat_model *model, const struct stat_run *run)
 {
 	int boot = boot_index(model, run->boot);
 
@@ -105,28 +78,33 @@ static struct cell *cell_of(struct stat_model *model, const struct stat_run *run
 	for (int i = 0; i < model->cell_count; i++)
 		if (model->cells[i].configuration == run->configuration && model->cells[i].boot == boot)
 			return &model->cells[i];
-	model->cells[model->cell_count] = (struct cell){.configuration = run->configuration, .boot = boot};
+	model->cells[model->cell_count] = (struct stat_model_cell){.configuration = run->configuration, .boot = boot};
 	return &model->cells[model->cell_count++];
 }
 
-/* Noise of each configuration, drawn towards that of all, which is drawn towards 1.2 %. */
-static void estimate_noise(struct stat_model *model)
+/* The runs, cell by cell. */
+static void sort_runs(struct stat_model *model, const struct stat_run *runs, int n)
 {
-	CLEANUP(base_free) double *df = stat_zeroed(model->space->count, sizeof(double));
-	double squares = 0, all_df = 0, pooled;
+	CLEANUP(base_free) int *of = stat_zeroed(n, sizeof(int));
+	CLEANUP(base_free) int *have = stat_zeroed(n, sizeof(int));
 
-	memset(model->noise, 0, sizeof(double) * (size_t)model->space->count);
-	for (int i = 0; i < model->cell_count; i++) {
-		const struct cell *cell = &model->cells[i];
+	for (int i = 0; i < n; i++) {
+		struct stat_model_cell *cell = cell_of(model, &runs[i]);
 
-		squares += cell->squares;
-		all_df += cell->runs - 1;
-		model->noise[cell->configuration] += cell->squares;
-		df[cell->configuration] += cell->runs - 1;
+		cell->runs++;
+		of[i] = (int)(cell - model->cells);
+		model->run_counts[runs[i].configuration]++;
 	}
-	pooled = (squares + 2 * NOISE_PRIOR) / (all_df + 2);
-	for (int c = 0; c < model->space->count; c++)
-		model->noise[c] = (4 * pooled + model->noise[c]) / (4 + df[c]);
+	for (int i = 1; i < model->cell_count; i++)
+		model->cells[i].first = model->cells[i - 1].first + model->cells[i - 1].runs;
+	for (int i = 0; i < n; i++) {
+		struct stat_model_cell *cell = &model->cells[of[i]];
+		int at = cell->first + have[of[i]]++;
+
+		model->places[at] = model->lengths[cell->boot]++;
+		model->logs[at] = runs[i].log;
+		cell->mean += runs[i].log / cell->runs;
+	}
 }
 
 int stat_model_runs(struct stat_model *model, const struct stat_run *runs, int n, struct err *err)
@@ -141,26 +119,23 @@ int stat_model_runs(struct stat_model *model, const struct stat_run *runs, int n
 			return err_set(err, EINVAL, NULL, "run %d has no logarithm", i + 1);
 	}
 	forget(model);
-	model->cells = stat_zeroed(n, sizeof(struct cell));
+	model->cells = stat_zeroed(n, sizeof(struct stat_model_cell));
 	model->boots = stat_zeroed(n, sizeof(int));
+	model->lengths = stat_zeroed(n, sizeof(int));
+	model->places = stat_zeroed(n, sizeof(int));
+	model->logs = stat_zeroed(n, sizeof(double));
 	model->cell_count = model->boot_count = 0;
 	memset(model->run_counts, 0, sizeof(int) * (size_t)model->space->count);
-	for (int i = 0; i < n; i++) {
-		struct cell *cell = cell_of(model, &runs[i]);
-		double step = runs[i].log - cell->mean;
-
-		/* Welford 1962. */
-		cell->mean += step / ++cell->runs;
-		cell->squares += step * (runs[i].log - cell->mean);
-		model->run_counts[runs[i].configuration]++;
-	}
+	sort_runs(model, runs, n);
 	model->total = n;
-	estimate_noise(model);
 	model->mean = 0;
 	for (int i = 0; i < model->cell_count; i++)
 		model->mean += model->cells[i].mean / model->cell_count;
 	model->factor = stat_zeroed(model->cell_count * model->cell_count, sizeof(double));
+	model->alike = stat_zeroed(model->cell_count * model->cell_count, sizeof(double));
 	model->alpha = stat_zeroed(model->cell_count, sizeof(double));
+	model->noise_given = false;
+	stat_model_set_alike(model, model->hyper.alike);
 	return 0;
 }
 
@@ -168,12 +143,28 @@ void stat_model_noise(struct stat_model *model, double variance, double jitter)
 {
 	for (int c = 0; c < model->space->count; c++)
 		model->noise[c] = variance;
+	model->noise_given = true;
+	model->within = 0;
 	model->jitter = jitter;
 }
 
 struct stat_hyper *stat_model_hyper(struct stat_model *model)
 {
 	return &model->hyper;
+}
+
+/* Four sums at once, which the processor adds in parallel. */
+static double dot(const double *a, const double *b, int n)
+{
+	double sums[4] = {0};
+	int i = 0;
+
+	for (; i + 4 <= n; i += 4)
+		for (int j = 0; j < 4; j++)
+			sums[j] += a[i + j] * b[i + j];
+	for (; i < n; i++)
+		sums[0] += a[i] * b[i];
+	return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
 static double kernel(const struct stat_model *model, double widen, int c, int d)
@@ -193,22 +184,49 @@ static double kernel(const struct stat_model *model, double widen, int c, int d)
 	return c == d ? k + widen * model->hyper.rest : k;
 }
 
+/* Covariance of the noise of two cells of one boot. */
+static double shared_noise(const struct stat_model *model, int i, int j)
+{
+	double alike = model->alike[i * model->cell_count + j];
+	const double *noise = model->noise;
+
+	return alike == 0 ? 0
+			  : model->hyper.noise * alike *
+				sqrt(noise[model->cells[i].configuration] * noise[model->cells[j].configuration]);
+}
+
+/* Each row r becomes L^-1 r. */
+static void solve_rows(const struct stat_model *model, int rows, double *matrix)
+{
+	int n = model->cell_count;
+
+	for (int r = 0; r < rows; r++) {
+		double *row = matrix + (size_t)r * n;
+
+		for (int j = 0; j < n; j++) {
+			const double *other = model->factor + (size_t)j * n;
+
+			row[j] = (row[j] - dot(row, other, j)) / other[j];
+		}
+	}
+}
+
 /* Factor K and alpha. Returns 0, or -EDOM if K is not positive definite. */
 static int decompose(struct stat_model *model, double widen)
 {
 	int n = model->cell_count;
 
 	for (int i = 0; i < n; i++) {
-		const struct cell *a = &model->cells[i];
+		const struct stat_model_cell *a = &model->cells[i];
 
 		for (int j = 0; j <= i; j++) {
-			const struct cell *b = &model->cells[j];
+			const struct stat_model_cell *b = &model->cells[j];
 			double k = kernel(model, widen, a->configuration, b->configuration);
 
 			if (a->boot == b->boot)
-				k += model->hyper.boot;
+				k += model->hyper.boot + shared_noise(model, i, j);
 			if (i == j)
-				k += model->hyper.noise * model->noise[a->configuration] / a->runs + model->jitter;
+				k += model->jitter;
 			model->factor[i * n + j] = k;
 		}
 		model->alpha[i] = a->mean - model->mean;
@@ -219,16 +237,14 @@ static int decompose(struct stat_model *model, double widen)
 
 		for (int j = 0; j <= i; j++) {
 			const double *other = model->factor + (size_t)j * n;
-			double sum = row[j];
+			double left = row[j] - dot(row, other, j);
 
-			for (int k = 0; k < j; k++)
-				sum -= row[k] * other[k];
-			if (i == j && !(sum > 0))
+			if (i == j && !(left > 0))
 				return -EDOM;
-			row[j] = i == j ? sqrt(sum) : sum / other[j];
+			row[j] = i == j ? sqrt(left) : left / other[j];
 		}
 	}
-	cblas_dtrsv(CblasRowMajor, CblasLower, CblasNoTrans, CblasNonUnit, n, model->factor, n, model->alpha, 1);
+	solve_rows(model, 1, model->alpha);
 	return 0;
 }
 
@@ -240,94 +256,61 @@ double stat_model_likelihood(struct stat_model *model)
 		return -INFINITY;
 	for (int i = 0; i < model->cell_count; i++)
 		logs += log(model->factor[i * model->cell_count + i]);
-	square = cblas_ddot(model->cell_count, model->alpha, 1, model->alpha, 1);
+	square = dot(model->alpha, model->alpha, model->cell_count);
 	return -square / 2 - logs;
 }
 
-static double prior_part(double value, double median, double sd)
+struct stat_past *stat_model_past(struct stat_model *model)
 {
-	double z = log(value / median) / sd;
-
-	return -z * z / 2;
+	return &model->past;
 }
 
-static double posterior(struct stat_model *model)
+/* Covariance of a cell with the noise, of deviation 1, of the run that comes next in its boot. */
+static double alike_ahead(const struct stat_model *model, const struct stat_model_cell *cell)
 {
-	struct stat_hyper *hyper = &model->hyper, prior = stat_hyper_prior(model->space->factors);
-	double sum = stat_model_likelihood(model);
+	double sum = 0;
 
-	for (int f = 0; f < model->space->factors; f++)
-		sum += prior_part(hyper->factor[f], prior.factor[f], 1.5);
-	return sum + prior_part(hyper->pair, prior.pair, 1) + prior_part(hyper->rest, prior.rest, 1) +
-	       prior_part(hyper->boot, prior.boot, 1.2) + prior_part(hyper->noise, prior.noise, .3);
+	for (int i = 0; i < cell->runs && model->hyper.alike > 0; i++)
+		sum += pow(model->hyper.alike, model->lengths[cell->boot] - model->places[cell->first + i]);
+	return sum / cell->runs * sqrt(model->hyper.noise * model->noise[cell->configuration]);
 }
 
-void stat_model_fit(struct stat_model *model, int sweeps, double step)
+int stat_model_factor(struct stat_model *model, double widen, struct err *err)
 {
-	double *values[STAT_FACTORS + 4], best = posterior(model);
-	int count = 0;
-
-	model->fitted = model->total;
-	for (int f = 0; f < model->space->factors; f++)
-		values[count++] = &model->hyper.factor[f];
-	values[count++] = &model->hyper.pair;
-	values[count++] = &model->hyper.rest;
-	values[count++] = &model->hyper.boot;
-	values[count++] = &model->hyper.noise;
-	for (int sweep = 0; sweep < sweeps; sweep++, step = 1.6)
-		for (int i = 0; i < count; i++) {
-			double before = *values[i];
-
-			for (int up = 0; up < 2; up++) {
-				double tried = up ? before * step : before / step, kept = *values[i], is;
-
-				*values[i] = tried;
-				is = posterior(model);
-				if (is > best)
-					best = is;
-				else
-					*values[i] = kept;
-			}
-		}
-}
-
-int stat_model_fitted(const struct stat_model *model)
-{
-	return model->fitted;
-}
-
-/* Each row r becomes L^-1 r. */
-static void solve_rows(const struct stat_model *model, int rows, double *matrix)
-{
-	cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, rows, model->cell_count, 1,
-		    model->factor, model->cell_count, matrix, model->cell_count);
+	if (!model->cell_count)
+		return err_set(err, EINVAL, NULL, "the model has no run");
+	if (decompose(model, widen) < 0)
+		return err_set(err, EDOM, NULL, "the covariance of %d cells is not positive", model->cell_count);
+	model->widen = widen;
+	return 0;
 }
 
 int stat_model_solve(struct stat_model *model, double widen, struct err *err)
 {
-	int n = model->cell_count, configurations = model->space->count;
+	int n = model->cell_count, configurations = model->space->count, r = stat_model_factor(model, widen, err);
 
-	if (!n)
-		return err_set(err, EINVAL, NULL, "the model has no run");
-	if (decompose(model, widen) < 0)
-		return err_set(err, EDOM, NULL, "the covariance of %d cells is not positive", n);
-	model->widen = widen;
+	if (r < 0)
+		return r;
 	free(model->across);
 	free(model->toward);
+	free(model->ahead);
+	model->ahead = stat_zeroed(model->boot_count * n, sizeof(double));
 	model->across = stat_zeroed(configurations * n, sizeof(double));
 	model->toward = stat_zeroed(model->boot_count * n, sizeof(double));
 	for (int i = 0; i < n; i++) {
 		model->toward[model->cells[i].boot * n + i] = model->hyper.boot;
+		model->ahead[model->cells[i].boot * n + i] = alike_ahead(model, &model->cells[i]);
 		for (int c = 0; c < configurations; c++)
 			model->across[c * n + i] = kernel(model, widen, model->cells[i].configuration, c);
 	}
 	solve_rows(model, configurations, model->across);
 	solve_rows(model, model->boot_count, model->toward);
+	solve_rows(model, model->boot_count, model->ahead);
 	for (int c = 0; c < configurations; c++) {
 		const double *row = model->across + (size_t)c * n;
 
-		model->theta_mean[c] = model->mean + cblas_ddot(n, row, 1, model->alpha, 1);
-		model->theta_variance[c] = MAX_OF(0, kernel(model, widen, c, c) - cblas_ddot(n, row, 1, row, 1));
+		model->theta_mean[c] = model->mean + dot(row, model->alpha, n);
+		model->theta_variance[c] = MAX_OF(0, kernel(model, widen, c, c) - dot(row, row, n));
 	}
 	return 0;
 }
@@ -351,7 +334,7 @@ static double dot_rows(const struct stat_model *model, const double *left, int i
 {
 	int n = model->cell_count;
 
-	return cblas_ddot(n, left + (size_t)i * n, 1, right + (size_t)j * n, 1);
+	return dot(left + (size_t)i * n, right + (size_t)j * n, n);
 }
 
 double stat_model_covariance(const struct stat_model *model, int c, int d)
@@ -359,23 +342,30 @@ double stat_model_covariance(const struct stat_model *model, int c, int d)
 	return kernel(model, model->widen, c, d) - dot_rows(model, model->across, c, model->across, d);
 }
 
-double stat_model_boot_variance(const struct stat_model *model, int boot)
+double stat_model_gain(const struct stat_model *model, int c, int boot, int runs, int a, int b)
 {
-	int b = boot_index(model, boot);
+	int n = model->cell_count, at = boot_index(model, boot);
+	const double *across = model->across + (size_t)c * n, *left = model->across + (size_t)a * n,
+		     *right = model->across + (size_t)b * n;
+	double noise = model->hyper.noise * model->noise[c], power = 1, reach = 0, same = 0, seen = 0, tells = 0;
+	double variance = kernel(model, model->widen, c, c) + model->hyper.boot;
 
-	return b < 0 ? model->hyper.boot : model->hyper.boot - dot_rows(model, model->toward, b, model->toward, b);
-}
+	for (int i = 0; i < runs; i++, power *= model->hyper.alike) {
+		reach += power / runs;
+		same += power * (i ? 2 * (runs - i) : runs) / (runs * runs);
+	}
+	variance += noise * same;
+	reach *= sqrt(noise);
+	for (int i = 0; i < n; i++) {
+		double z = across[i];
 
-double stat_model_boot_covariance(const struct stat_model *model, int boot, int c)
-{
-	int b = boot_index(model, boot);
-
-	return b < 0 ? 0 : -dot_rows(model, model->toward, b, model->across, c);
-}
-
-double stat_model_noise_of(const struct stat_model *model, int c)
-{
-	return model->hyper.noise * model->noise[c];
+		if (at >= 0)
+			z += model->toward[at * n + i] + reach * model->ahead[at * n + i];
+		seen += z * z;
+		tells += z * (left[i] - right[i]);
+	}
+	tells = kernel(model, model->widen, c, a) - kernel(model, model->widen, c, b) - tells;
+	return tells * tells / (variance - seen);
 }
 
 int stat_model_runs_of(const struct stat_model *model, int c)
@@ -404,10 +394,8 @@ static void factor_loosely(double *matrix, int n)
 {
 	for (int i = 0; i < n; i++)
 		for (int j = 0; j <= i; j++) {
-			double sum = matrix[i * n + j];
+			double sum = matrix[i * n + j] - dot(matrix + (size_t)i * n, matrix + (size_t)j * n, j);
 
-			for (int k = 0; k < j; k++)
-				sum -= matrix[i * n + k] * matrix[j * n + k];
 			if (i == j)
 				matrix[i * n + j] = sqrt(MAX_OF(sum, 1e-16));
 			else
@@ -432,13 +420,9 @@ void stat_model_draw(const struct stat_model *model, const int *configurations, 
 	for (int draw = 0; draw < draws; draw++) {
 		for (int i = 0; i < n; i++)
 			normal[i] = gsl_ran_gaussian_ziggurat(random, 1);
-		for (int i = 0; i < n; i++) {
-			double sum = model->theta_mean[configurations[i]];
-
-			for (int j = 0; j <= i; j++)
-				sum += matrix[i * n + j] * normal[j];
-			ret_draws[(size_t)draw * n + i] = sum;
-		}
+		for (int i = 0; i < n; i++)
+			ret_draws[(size_t)draw * n + i] =
+			    model->theta_mean[configurations[i]] + dot(matrix + (size_t)i * n, normal, i + 1);
 	}
 	gsl_rng_free(random);
 }
@@ -455,7 +439,7 @@ struct stat_check stat_model_check(const struct stat_model *model)
 	solve_rows(model, n, inverse);
 	for (int i = 0; i < n; i++) {
 		const double *row = inverse + (size_t)i * n;
-		double z = fabs(cblas_ddot(n, row, 1, model->alpha, 1) / sqrt(cblas_ddot(n, row, 1, row, 1)));
+		double z = fabs(dot(row, model->alpha, n) / sqrt(dot(row, row, n)));
 
 		check.mean_square += z * z / n;
 		if (z >= check.largest) {

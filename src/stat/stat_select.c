@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <string.h>
 
 #include <gsl/gsl_cdf.h>
 #include <gsl/gsl_sort.h>
@@ -20,7 +21,8 @@ enum {
 };
 #define FIRST_STEP 3.
 #define NEXT_STEP 1.6
-#define WIDEN 3. /* v2 and v3 in decisions, and once more when the check fails */
+/* Whole numbers. */
+#define WIDEN 3 /* v2 and v3 in decisions, and once more when the check fails */
 
 /* -1: all are out. */
 static int lowest(const struct stat_model *model, const struct stat_space *space)
@@ -86,19 +88,13 @@ static double value_of(const struct stat_model *model, const struct stat_costs *
 		       int challenger, int configuration, int boot, int *ret_runs)
 {
 	struct stat_switch needed = costs->change(costs->context, configuration, i);
-	double c = stat_model_covariance(model, i, incumbent) - stat_model_covariance(model, i, challenger);
-	double v = stat_model_variance(model, i), minutes;
+	double minutes;
 
 	*ret_runs = needed.change >= STAT_CHANGE_GUEST ? 2 : 1;
-	if (needed.change == STAT_CHANGE_HOST) {
-		v += stat_model_boot_variance(model, -1);
-	} else {
-		c += stat_model_boot_covariance(model, boot, incumbent) -
-		     stat_model_boot_covariance(model, boot, challenger);
-		v += stat_model_boot_variance(model, boot) + 2 * stat_model_boot_covariance(model, boot, i);
-	}
 	minutes = needed.minutes + *ret_runs * costs->run(costs->context, i);
-	return c * c / (v + stat_model_noise_of(model, i) / *ret_runs) / minutes;
+	return stat_model_gain(model, i, needed.change == STAT_CHANGE_HOST ? -1 : boot, *ret_runs, incumbent,
+			       challenger) /
+	       minutes;
 }
 
 static void choose(const struct stat_model *model, const struct stat_space *space, const struct stat_costs *costs,
@@ -118,21 +114,86 @@ static void choose(const struct stat_model *model, const struct stat_space *spac
 	}
 }
 
-/* The posterior for decisions: wider where the check fails once. */
-static int posterior(struct stat_model *model, struct stat_check *ret_check, struct err *err)
+/* The factor for decisions: wider where the check fails once. Returns by how much, or an error. */
+static int factor(struct stat_model *model, struct stat_check *ret_check, struct err *err)
 {
-	int r = stat_model_solve(model, WIDEN, err);
+	static const int widths[] = {WIDEN, WIDEN * WIDEN};
+	int r = 0;
 
-	if (r < 0)
-		return r;
-	*ret_check = stat_model_check(model);
-	if (ret_check->fits && !ret_check->stands_out)
-		return 0;
-	r = stat_model_solve(model, WIDEN * WIDEN, err);
-	if (r < 0)
-		return r;
-	*ret_check = stat_model_check(model);
-	return 0;
+	for (size_t i = 0; i < ARRAY_SIZE(widths); i++) {
+		r = stat_model_factor(model, widths[i], err);
+		if (r < 0)
+			return r;
+		r = widths[i];
+		*ret_check = stat_model_check(model);
+		if (ret_check->fits && !ret_check->stands_out)
+			break;
+	}
+	return r;
+}
+
+/* The one that stands out runs again, before anything is concluded from it. */
+static bool wants_again(const struct stat_model *model, const struct stat_check *check)
+{
+	return (!check->fits || check->stands_out) && stat_model_runs_of(model, check->configuration) < KNOWN_RUNS;
+}
+
+/* Are these the runs of the last fit, and maybe more? */
+static bool goes_on(const struct stat_past *past, const struct stat_run *runs, int n)
+{
+	if (n < past->count)
+		return false;
+	for (int i = 0; i < past->count; i++)
+		if (runs[i].configuration != past->runs[i].configuration || runs[i].boot != past->runs[i].boot ||
+		    runs[i].log != past->runs[i].log)
+			return false;
+	return true;
+}
+
+/* The first fit is to a design; then every four runs, and of many every sixteenth part of them. */
+static int next_fit(int fitted)
+{
+	return fitted ? fitted + MAX_OF(REFIT_RUNS, fitted / 16) : STAT_DESIGN;
+}
+
+static void keep(struct stat_past *past, const struct stat_run *runs, int n)
+{
+	free(past->runs);
+	past->runs = stat_zeroed(n, sizeof(*runs));
+	memcpy(past->runs, runs, sizeof(*runs) * (size_t)n);
+	past->count = n;
+}
+
+int stat_select_follow(struct stat_model *model, const struct stat_space *space, const struct stat_run *runs, int n,
+		       bool *ret_given_up, struct err *err)
+{
+	struct stat_past *past = stat_model_past(model);
+	struct stat_check check;
+	int r = 0;
+
+	if (!goes_on(past, runs, n))
+		past->count = 0;
+	if (!past->count) {
+		past->given_up = false;
+		*stat_model_hyper(model) = stat_hyper_prior(space->factors);
+	}
+	for (int next = next_fit(past->count); next <= n; next = next_fit(next)) {
+		r = stat_model_runs(model, runs, next, err);
+		if (r < 0)
+			return r;
+		stat_model_fit(model, past->count ? 1 : FIRST_SWEEPS, past->count ? NEXT_STEP : FIRST_STEP);
+		keep(past, runs, next);
+		r = factor(model, &check, err);
+		if (r < 0)
+			return r;
+		past->given_up = past->given_up || (!check.fits && !wants_again(model, &check));
+	}
+	r = stat_model_runs(model, runs, n, err);
+	/* Of fewer than a design nothing is kept. */
+	if (r == 0 && !past->count)
+		stat_model_fit(model, FIRST_SWEEPS, FIRST_STEP);
+	*ret_given_up = past->given_up;
+	return r;
 }
 
 int stat_select(struct stat_model *model, const struct stat_space *space, const struct stat_costs *costs,
@@ -141,16 +202,13 @@ int stat_select(struct stat_model *model, const struct stat_space *space, const 
 {
 	struct stat_choice choice = {.configuration = -1};
 	int who[RIVALS], count, challenger, r;
-	bool fresh = stat_model_fitted(model) == 0, again;
+	bool given_up, again;
 
-	r = stat_model_runs(model, runs, n, err);
-	if (r < 0)
-		return r;
-	if (fresh)
-		stat_model_fit(model, FIRST_SWEEPS, FIRST_STEP);
-	else if (n - stat_model_fitted(model) >= REFIT_RUNS)
-		stat_model_fit(model, 1, NEXT_STEP);
-	r = posterior(model, &choice.check, err);
+	r = stat_select_follow(model, space, runs, n, &given_up, err);
+	if (r == 0)
+		r = factor(model, &choice.check, err);
+	if (r >= 0)
+		r = stat_model_solve(model, r, err);
 	if (r < 0)
 		return r;
 	choice.incumbent = lowest(model, space);
@@ -158,11 +216,10 @@ int stat_select(struct stat_model *model, const struct stat_space *space, const 
 		return err_set(err, EINVAL, NULL, "none of the %d configurations can be measured", space->count);
 	count = rivals(model, space, choice.incumbent, RIVALS, who);
 	choice.bad = judge(model, rule, who, count, rule->seed + (uint64_t)n, &challenger);
-	again = (!choice.check.fits || choice.check.stands_out) &&
-		stat_model_runs_of(model, choice.check.configuration) < KNOWN_RUNS;
-	if (!choice.check.fits && !again) {
+	again = wants_again(model, &choice.check);
+	if (given_up) {
 		choice.what = STAT_SELECT_FALLBACK;
-	} else if (!again && choice.bad <= 1 - rule->target &&
+	} else if (!again && choice.check.fits && choice.bad <= 1 - rule->target &&
 		   stat_model_runs_of(model, choice.incumbent) >= rule->least) {
 		choice.what = STAT_SELECT_DONE;
 	} else if (n >= rule->most) {

@@ -35,8 +35,17 @@ struct stat_choice {
 };
 
 /*
+ * Fits `model` to the runs, and tells whether it is given up, which it then stays. Both are of the runs alone, however
+ * often and when this was called before: the model is fitted to the first 16 runs (three sweeps), then every four more
+ * and of many every sixteenth part (one sweep each); at each of these it must fit. A model that was fitted to other
+ * runs starts over.
+ */
+int stat_select_follow(struct stat_model *model, const struct stat_space *space, const struct stat_run *runs, int n,
+		       bool *ret_given_up, struct err *err);
+
+/*
  * Look at all runs so far, the first of which are those of stat_design in nested order. `model` keeps what was fitted
- * between calls (three sweeps at first, one every four runs); a new one is as good, and slower. Where the runs do not
+ * between calls; a new one comes to the same, and is slower: see stat_select_follow(). Where the runs do not
  * fit the model, or a cell stands out, its interactions are widened once more; if that is not enough, the configuration
  * that stands out most runs again until it has four runs; then the model is given up if it still does not fit. (Without
  * these runs 6-20 % of hosts that do follow the model leave it: docs/statistics.md.) The incumbent is good enough when

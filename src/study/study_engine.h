@@ -27,8 +27,8 @@ struct study_engine {
 	struct stat_space space;
 	struct stat_costs costs;
 	struct stat_model *models[STUDY_MOST_TARGETS];
-	bool fallback[STUDY_MOST_TARGETS]; /* the model was given up; it stays so */
-	int first[STAT_DESIGN];		   /* the first design, in nested order */
+	bool halves[STUDY_MOST_TARGETS]; /* the model does not describe the runs; from them alone, as `out` */
+	int first[STAT_DESIGN];		 /* the first design, in nested order */
 	int first_count;
 	double run_minutes;    /* of one run, as seen; for the costs */
 	const char *no_energy; /* why no run has joules; NULL: there is no meter, or it tells them */
@@ -54,7 +54,7 @@ bool study_has_boots(const struct study *study);
 /* Idle watts alone are sought: every configuration has windows, and nothing is run. */
 bool study_idle_only(const struct study_engine *engine);
 
-/* Which configurations are given up, into engine->out. */
+/* Which configurations are given up, into engine->out; and whether a race goes on by halving, into engine->halves. */
 void study_find_given_up(struct study_engine *engine, const struct study_seen *seen, size_t count);
 
 /* The configurations that a design other than the race measures, without those given up; `ret` has room for all. */
@@ -114,6 +114,9 @@ int study_answer_race(struct study_engine *engine, size_t target, const struct s
 		      struct study_answer *ret, struct err *err);
 
 void study_race_prepare(struct study_engine *engine);
+
+/* Into engine->halves; `seen` as study_next_race(). */
+void study_race_find_halves(struct study_engine *engine, const struct study_seen *seen, size_t count);
 
 /*
  * The order in which a block visits `count` configurations: groups of one dear level together and in random order, at

@@ -43,7 +43,7 @@ static bool has_model(const struct study_engine *engine)
 	bool given_up = false;
 
 	for (size_t t = 0; t < engine->target_count; t++)
-		given_up = given_up || engine->fallback[t];
+		given_up = given_up || engine->halves[t];
 	return engine->design == STUDY_RACE && !given_up;
 }
 

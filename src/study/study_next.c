@@ -167,6 +167,12 @@ void study_find_given_up(struct study_engine *engine, const struct study_seen *s
 		row[config] = seen[i].valid ? 0 : row[config] + 1;
 		engine->out[config] = engine->out[config] || row[config] >= STUDY_MOST_VOID;
 	}
+	if (engine->design == STUDY_RACE) {
+		struct study_seen *chosen;
+		size_t n = study_pick_seen(engine, seen, count, STUDY_CHOOSE, &chosen);
+
+		study_race_find_halves(engine, chosen, n);
+	}
 }
 
 size_t study_pick_seen(const struct study_engine *engine, const struct study_seen *seen, size_t count,

@@ -148,6 +148,16 @@ static int halve(struct study_engine *engine, size_t target, const struct study_
 	return -1;
 }
 
+void study_race_find_halves(struct study_engine *engine, const struct study_seen *seen, size_t count)
+{
+	for (size_t target = 0; target < engine->target_count; target++) {
+		engine->halves[target] = false;
+		/* Of no runs nothing is known. */
+		(void)stat_select_follow(engine->models[target], &engine->space, runs_of(engine, target, seen, count),
+					 (int)count, &engine->halves[target], NULL);
+	}
+}
+
 static int next_halving(struct study_engine *engine, size_t target, const struct study_seen *seen, size_t count,
 			int from, struct study_step *ret)
 {
@@ -172,16 +182,12 @@ static int next_of_target(struct study_engine *engine, size_t target, const stru
 	struct stat_choice choice;
 	int r;
 
-	if (engine->fallback[target])
+	if (engine->halves[target])
 		return next_halving(engine, target, seen, count, config, ret);
 	r = stat_select(engine->models[target], &engine->space, &engine->costs, &rule,
 			runs_of(engine, target, seen, count), (int)count, config, boot, &choice, err);
 	if (r < 0)
 		return r;
-	if (choice.what == STAT_SELECT_FALLBACK) {
-		engine->fallback[target] = true;
-		return next_halving(engine, target, seen, count, config, ret);
-	}
 	if (target == 0)
 		ret->incumbent = choice.incumbent;
 	if (choice.what == STAT_SELECT_SPENT) {
@@ -271,16 +277,15 @@ int study_answer_race(struct study_engine *engine, size_t target, const struct s
 	struct stat_standing *standings = ARENA_ARRAY(engine->arena, engine->matrix->count, struct stat_standing);
 	struct stat_ranking ranking = {.incumbent = -1};
 	struct stat_choice choice = {0};
+	bool few;
 	int r;
 
-	ret->fallback = engine->fallback[target];
+	ret->unsure = study_lack(engine, seen, count, &few);
+	ret->fallback = engine->halves[target];
 	if (ret->fallback) {
 		int lacks;
 
-		bool few;
-
 		/* How sure it is, is not known: it is never said to be. */
-		ret->unsure = study_lack(engine, seen, count, &few);
 		(void)halve(engine, target, seen, count, -1, &ret->incumbent, &lacks);
 		return 0;
 	}
@@ -290,8 +295,6 @@ int study_answer_race(struct study_engine *engine, size_t target, const struct s
 		r = stat_rank(engine->models[target], &engine->space, &rule, &ranking, standings, err);
 	if (r < 0)
 		return r;
-	bool few;
-
 	ret->incumbent = ranking.incumbent;
 	ret->bad = choice.bad;
 	ret->regret_mean = ranking.regret_mean;
@@ -302,7 +305,6 @@ int study_answer_race(struct study_engine *engine, size_t target, const struct s
 		ret->bad = ret->incumbent < 0 ? (double)NAN : 1 - standings[ret->incumbent].good;
 		ret->regret_mean = ret->regret_95 = (double)NAN;
 	}
-	ret->unsure = study_lack(engine, seen, count, &few);
 	if (!ret->unsure && (choice.what != STAT_SELECT_DONE || ret->incumbent != ranking.incumbent))
 		ret->unsure = say_unmet(engine, &rule, runs_with(seen, count, ret->incumbent), ret->bad);
 	ret->sure = !ret->unsure;

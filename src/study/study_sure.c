@@ -32,7 +32,7 @@ static const char *lack_of_race(struct study_engine *engine, const struct study_
 	bool given_up = false;
 
 	for (size_t t = 0; t < engine->target_count; t++)
-		given_up = given_up || engine->fallback[t];
+		given_up = given_up || engine->halves[t];
 	*ret_few = true;
 	if (given_up)
 		return "chosen by successive halving, since the model does not describe these runs; how sure that is, "

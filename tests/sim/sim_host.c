@@ -260,10 +260,21 @@ static struct study_seen *see(struct sim_host *host, enum study_purpose purpose)
 	return seen;
 }
 
+/* What is not settled yet of a start. */
+static double unsettled(const struct sim_host *host)
+{
+	const struct sim_wrong *wrong = &host->wrong;
+
+	if (!wrong->settling_runs)
+		return host->since ? 0 : wrong->settling;
+	return wrong->settling * exp2(-host->since / wrong->settling_runs);
+}
+
 static void one_run(struct sim_host *host, enum study_purpose purpose)
 {
 	double y = host->theta[host->config] + host->boot_effect + host->drift +
-		   host->wrong.slope * host->minutes / 60 + noise_of_run(host);
+		   host->wrong.slope * host->minutes / 60 + host->ramp * (host->minutes - host->booted_at) / 60 +
+		   unsettled(host) + noise_of_run(host);
 	struct study_seen *seen = see(host, purpose);
 
 	seen->valid = !host->dead[host->config];
@@ -272,6 +283,7 @@ static void one_run(struct sim_host *host, enum study_purpose purpose)
 	pass(host, exp(y) / 60 + PREPARATION);
 	host->runs += purpose != STUDY_WARM_UP;
 	host->warm = true;
+	host->since++;
 }
 
 /* Two minutes to settle and half a minute, as study A did it; readings wander. */
@@ -312,6 +324,11 @@ static void boot(struct sim_host *host, int config)
 	host->last = gsl_ran_gaussian(host->random, 1);
 	host->trace_w = 0;
 	host->warm = false;
+	host->since = 0;
+	host->booted_at = host->minutes;
+	host->ramp = host->wrong.ramp;
+	if (host->wrong.ramp_sd > 0)
+		host->ramp += gsl_ran_gaussian(host->random, host->wrong.ramp_sd);
 	host->config = config;
 }
 
@@ -336,6 +353,7 @@ static bool enter(struct sim_host *host, int config, bool own_boot)
 	if (needed.change == STAT_CHANGE_GUEST) {
 		host->restarts++;
 		host->warm = false;
+		host->since = 0;
 	}
 	host->config = config;
 	return true;

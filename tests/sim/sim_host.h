@@ -23,6 +23,9 @@ struct sim_wrong {
 	double within_boot;	    /* correlation from one run to the next in a boot */
 	double boot_sd, drift_sd;   /* instead of .3 % each */
 	double slope;		    /* on logs an hour */
+	double ramp, ramp_sd;	    /* the same from each boot on: mean over boots, and how they differ */
+	double settling;	    /* of the first run after a start, on logs; half of it is left each ... */
+	double settling_runs;	    /* ... so many runs; 0: the first run alone is slower */
 	int fails;		    /* each so manieth boot does not come up */
 	double triples;		    /* sd of what three levels do together */
 	double dead;		    /* share of the configurations that no run comes to an end in */
@@ -55,7 +58,8 @@ struct sim_host {
 	bool *dead;	  /* no run comes to an end in it */
 	/* How it is now. */
 	double boot_effect, drift, last; /* on logs; last: noise of the last run */
-	int config, boot;
+	double ramp, booted_at;		 /* of this boot: on logs an hour; minutes */
+	int config, boot, since;	 /* since: runs since the last start of host or guest */
 	bool warm;
 	double trace_w; /* idle watts more, of what was set since the boot */
 	/* What was spent. */

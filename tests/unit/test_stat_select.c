@@ -58,7 +58,7 @@ static void test_model_reference(void **state)
 	double contrast[COUNT] = {0}, mean, variance;
 
 	(void)state;
-	*stat_model_hyper(model) = (struct stat_hyper){{.0009, .0004, .0016}, .000144, .000025, .000016, 1};
+	*stat_model_hyper(model) = (struct stat_hyper){{.0009, .0004, .0016}, .000144, .000025, .000016, 1, 0};
 	assert_int_equal(stat_model_runs(model, runs, ARRAY_SIZE(runs), &err), 0);
 	stat_model_noise(model, .0001, 0);
 	DIGITS(stat_model_likelihood(model), 9.3327493067);
@@ -83,9 +83,147 @@ static void test_model_reference(void **state)
 	stat_model_contrast(model, contrast, &mean, &variance);
 	assert_true(fabs(mean - (4.22331025 - 4.22875812)) < 2e-8);
 	assert_true(fabs(variance - (.00782843 * .00782843 + .02710603 * .02710603 - 2 * .0000507093)) < 2e-9);
-	/* A boot that nobody ran in is as the prior says. */
-	assert_true(stat_model_boot_variance(model, 99) == .000016 && stat_model_boot_covariance(model, 99, 1) == 0);
-	assert_true(stat_model_boot_variance(model, 1) < .000016);
+}
+
+static double variance_between(const struct stat_model *model, int a, int b)
+{
+	return stat_model_variance(model, a) + stat_model_variance(model, b) - 2 * stat_model_covariance(model, a, b);
+}
+
+/* What a run is worth is what the model says once it was made: in the same boot, in one before, in a new one. */
+static void test_gain(void **state)
+{
+	static const double correlations[] = {0, .6};
+	enum { HAVE = 5, MORE = 2 };
+	int levels[COUNT * FACTORS], a = at(0, 0, 1), b = at(1, 0, 1), c = at(0, 1, 1);
+	struct stat_space space = space_of(levels);
+	struct stat_run runs[HAVE + MORE] = {
+	    {at(0, 0, 0), 0, 4.38}, {a, 0, 4.24}, {a, 1, 4.25}, {b, 1, 4.22}, {b, 1, 4.23}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(correlations); i++)
+		for (int boot = 0; boot < 3; boot++) {
+			CLEANUP(stat_model_free) struct stat_model *model = stat_model_new(&space);
+			double gain, before;
+
+			stat_model_hyper(model)->alike = correlations[i];
+			assert_int_equal(stat_model_runs(model, runs, HAVE, NULL), 0);
+			stat_model_noise(model, .0001, 0);
+			assert_int_equal(stat_model_solve(model, 3, NULL), 0);
+			before = variance_between(model, a, b);
+			gain = stat_model_gain(model, c, boot, MORE, a, b);
+			for (int j = 0; j < MORE; j++)
+				runs[HAVE + j] = (struct stat_run){c, boot, 4.3};
+			assert_int_equal(stat_model_runs(model, runs, HAVE + MORE, NULL), 0);
+			stat_model_noise(model, .0001, 0);
+			assert_int_equal(stat_model_solve(model, 3, NULL), 0);
+			assert_true(gain > 0);
+			assert_true(fabs(before - variance_between(model, a, b) - gain) < 1e-9 * before);
+		}
+}
+
+/* Means of two cells of a boot, places 0, 2 and 1, 3: their noise by hand. And what a second run in a cell is worth. */
+static void test_alike_by_hand(void **state)
+{
+	const double r = .5, noise = .0001;
+	int levels[COUNT * FACTORS];
+	struct stat_space space = space_of(levels);
+	CLEANUP(stat_model_free) struct stat_model *model = stat_model_new(&space);
+	const struct stat_run runs[] = {{0, 7, 4.1}, {1, 7, 4.2}, {0, 7, 4.1}, {1, 7, 4.2}};
+	struct stat_hyper *hyper = stat_model_hyper(model);
+	double k[2][2], y = .05, determinant, square;
+
+	(void)state;
+	*hyper = (struct stat_hyper){{.0009, .0004, .0016}, .000144, .000025, .000016, 1, r};
+	assert_int_equal(stat_model_runs(model, runs, ARRAY_SIZE(runs), NULL), 0);
+	stat_model_noise(model, noise, 0);
+	/* Configurations 0 and 1 differ in the last factor. */
+	k[0][0] = 1 + .0009 + .0004 + .0016 + .000144 + .000025 + .000016 + noise * (1 + r * r) / 2;
+	k[0][1] = 1 + .0009 + .0004 + .000144 / 3 + .000016 + noise * (3 * r + r * r * r) / 4;
+	k[1][1] = k[0][0];
+	determinant = k[0][0] * k[1][1] - k[0][1] * k[0][1];
+	square = (y * y * k[1][1] + y * y * k[0][0] + 2 * y * y * k[0][1]) / determinant;
+	assert_true(fabs(stat_model_likelihood(model) + square / 2 + log(determinant) / 2) < 1e-9);
+}
+
+static double next_normal(unsigned *noise)
+{
+	double sum = 0;
+
+	for (int i = 0; i < 12; i++) {
+		*noise = *noise * 1103515245 + 12345;
+		sum += (*noise >> 16 & 32767) / 32768.;
+	}
+	return sum - 6;
+}
+
+/* Runs that are alike are found out; those that are not are left as they are, and the noise is about the true one. */
+static void test_alike(void **state)
+{
+	static const double correlations[] = {0, .8};
+	enum { RUNS = 96, A_BOOT = 12 };
+	double found[ARRAY_SIZE(correlations)], spread[ARRAY_SIZE(correlations)];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(correlations); i++) {
+		int levels[COUNT * FACTORS];
+		struct stat_space space = space_of(levels);
+		CLEANUP(stat_model_free) struct stat_model *model = stat_model_new(&space);
+		struct stat_run runs[RUNS];
+		double last = 0, keep = correlations[i];
+		unsigned noise = 5;
+
+		for (int j = 0; j < RUNS; j++) {
+			int c = j / 2 * 5 % COUNT;
+
+			last = j % A_BOOT ? keep * last + sqrt(1 - keep * keep) * next_normal(&noise)
+					  : next_normal(&noise);
+			runs[j] = (struct stat_run){c, j / A_BOOT, 4 + .05 * levels[c * FACTORS] + .01 * last};
+		}
+		assert_int_equal(stat_model_runs(model, runs, RUNS, NULL), 0);
+		stat_model_fit(model, 3, 3);
+		found[i] = stat_model_hyper(model)->alike;
+		assert_int_equal(stat_model_solve(model, 1, NULL), 0);
+		spread[i] = variance_between(model, 0, 1);
+	}
+	assert_true(found[0] < .15);
+	assert_true(found[1] > .6 && found[1] <= .9);
+	assert_true(spread[0] < spread[1] * 2);
+}
+
+/* Whether a model is given up, and what it was fitted to, is of the runs alone; asked after each of them or once. */
+static void test_follow(void **state)
+{
+	enum { RUNS = 96, CELL = 4 };
+	int levels[COUNT * FACTORS];
+	struct stat_space space = space_of(levels);
+	CLEANUP(stat_model_free) struct stat_model *each = stat_model_new(&space);
+	struct stat_run runs[RUNS];
+	bool is_given_up = false;
+	unsigned noise = 9;
+
+	(void)state;
+	/* In the second boot each is elsewhere, by far more than its runs differ: no effect of a boot is like that. */
+	for (int i = 0; i < RUNS; i++)
+		runs[i] = (struct stat_run){i / CELL % COUNT, i / CELL / COUNT,
+					    4 + (i / CELL * 7 % 5 < 2 ? .1 : -.1) + .0005 * next_normal(&noise)};
+	for (int n = 1; n <= RUNS; n++) {
+		CLEANUP(stat_model_free) struct stat_model *once = stat_model_new(&space);
+		bool by_once;
+
+		assert_int_equal(stat_select_follow(each, &space, runs, n, &is_given_up, NULL), 0);
+		assert_int_equal(stat_select_follow(once, &space, runs, n, &by_once, NULL), 0);
+		assert_int_equal(is_given_up, by_once);
+		assert_memory_equal(stat_model_hyper(each), stat_model_hyper(once), sizeof(struct stat_hyper));
+		assert_true(n >= STAT_DESIGN || !is_given_up);
+	}
+	assert_true(is_given_up);
+	/* Other runs: it starts over. */
+	for (int i = 0; i < RUNS; i++)
+		runs[i].log = 4 + .001 * next_normal(&noise);
+	assert_int_equal(stat_select_follow(each, &space, runs, RUNS, &is_given_up, NULL), 0);
+	assert_false(is_given_up);
+	assert_int_equal(stat_select_follow(each, &space, runs, 0, &is_given_up, NULL), -EINVAL);
 }
 
 /* Draws have the posterior's means, deviations and covariances. */
@@ -131,9 +269,7 @@ static void test_fit(void **state)
 		runs[i] = (struct stat_run){i % COUNT, i / 6, 4 + .1 * (i % COUNT / 4) + .001 * (i * 7 % 5 - 2)};
 	assert_int_equal(stat_model_runs(model, runs, 2 * COUNT, NULL), 0);
 	before = stat_model_likelihood(model);
-	assert_int_equal(stat_model_fitted(model), 0);
 	stat_model_fit(model, 3, 3);
-	assert_int_equal(stat_model_fitted(model), 2 * COUNT);
 	assert_true(stat_model_likelihood(model) > before);
 	assert_true(stat_model_hyper(model)->factor[0] > 5 * stat_model_hyper(model)->factor[1]);
 	assert_true(stat_model_hyper(model)->factor[0] > 5 * stat_model_hyper(model)->factor[2]);
@@ -369,10 +505,11 @@ static void test_pareto(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_model_reference), cmocka_unit_test(test_draws),     cmocka_unit_test(test_fit),
-	    cmocka_unit_test(test_nested_order),    cmocka_unit_test(test_design),    cmocka_unit_test(test_halving),
-	    cmocka_unit_test(test_select),	    cmocka_unit_test(test_rank_many), cmocka_unit_test(test_bad_input),
-	    cmocka_unit_test(test_pareto),
+	    cmocka_unit_test(test_gain),      cmocka_unit_test(test_alike_by_hand),   cmocka_unit_test(test_alike),
+	    cmocka_unit_test(test_follow),    cmocka_unit_test(test_model_reference), cmocka_unit_test(test_draws),
+	    cmocka_unit_test(test_fit),	      cmocka_unit_test(test_nested_order),    cmocka_unit_test(test_design),
+	    cmocka_unit_test(test_halving),   cmocka_unit_test(test_select),	      cmocka_unit_test(test_rank_many),
+	    cmocka_unit_test(test_bad_input), cmocka_unit_test(test_pareto),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

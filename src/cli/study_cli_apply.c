@@ -182,25 +182,16 @@ static double value_of(const json_t *row, const char *goal)
 	return value ? json_number_value(json_object_get(value, "estimate")) : (double)NAN;
 }
 
-/* The least energy among those at most so much slower than the fastest that may be picked; another share than the
- * study's own was asked for. */
-static const char *near_of(const struct kept *kept, double slower)
+/* The pick "near" by another share than the study's own: the last of those that it found whose share is not larger. */
+static const json_t *near_of(const struct kept *kept, double slower)
 {
-	const json_t *rows = json_object_get(kept->answer, "configurations"), *row;
-	const char *name = NULL;
-	double fastest = INFINITY, least = INFINITY;
+	const json_t *items = json_object_get(kept->answer, "near"), *item, *found = NULL;
 	size_t i;
 
-	json_array_foreach (rows, i, row)
-		if (json_is_true(json_object_get(row, "allowed")) && value_of(row, "time") < fastest)
-			fastest = value_of(row, "time");
-	json_array_foreach (rows, i, row)
-		if (json_is_true(json_object_get(row, "allowed")) && value_of(row, "time") <= fastest * (1 + slower) &&
-		    value_of(row, "energy") < least) {
-			least = value_of(row, "energy");
-			name = json_string_value(json_object_get(row, "name"));
-		}
-	return name;
+	json_array_foreach (items, i, item)
+		if (json_number_value(json_object_get(item, "slower")) <= slower)
+			found = item;
+	return found;
 }
 
 /* All names that --pick takes, for messages. */
@@ -211,6 +202,20 @@ static const char *pick_names(struct arena *arena)
 	for (size_t i = 0; i < STUDY_PICKS; i++)
 		text = arena_printf(arena, "%s%s, ", text, study_pick_name((enum study_pick)i));
 	return arena_printf(arena, "%sor a configuration by its name", text);
+}
+
+/* Told before the question; who is not asked has to say so beforehand. 0, or an exit code. */
+static int tell_unsure(const struct cli *cli, const struct kept *kept, const char *text)
+{
+	if (!cli_given(cli, OPTION_YES) || cli_given(cli, OPTION_NOT_SURE)) {
+		(void)fprintf(stderr, "hvtune: %s\n", text);
+		return 0;
+	}
+	(void)refuse(kept->name, text,
+		     arena_printf(kept->arena,
+				  "measure on (hvtune study resume %.8s), or take it all the same: --not-sure",
+				  kept->uid));
+	return EXIT_FINDINGS;
 }
 
 /* What is not known of a pick is told; who is not asked afterwards has to know it beforehand. 0, or an exit code. */
@@ -234,15 +239,60 @@ static int check_sure(const struct cli *cli, const struct kept *kept, const json
 				    100 * json_number_value(json_object_get(kept->answer, "within")));
 	text = arena_printf(kept->arena, "that %s is the best is not as sure as was asked for: %s", name,
 			    *text ? text : "the study does not say why");
-	if (!cli_given(cli, OPTION_YES) || cli_given(cli, OPTION_NOT_SURE)) {
-		(void)fprintf(stderr, "hvtune: %s\n", text);
-		return 0;
+	return tell_unsure(cli, kept, text);
+}
+
+/* The pick that this configuration is, one that is sure before another; NULL: it is none. */
+static const json_t *pick_of(const struct kept *kept, const char *name)
+{
+	const json_t *picks = json_object_get(kept->answer, "picks"), *pick, *found = NULL;
+	size_t i;
+
+	json_array_foreach (picks, i, pick)
+		if (text_equal(json_string_value(json_object_get(pick, "configuration")), name) &&
+		    (!found || json_is_true(json_object_get(pick, "sure"))))
+			found = pick;
+	return found;
+}
+
+/* How a configuration that is no pick stands beside those that are: "time 5.2 % more than fastest (a=1 b=2)". */
+static const char *beside_picks(const struct kept *kept, const json_t *row)
+{
+	static const struct {
+		enum study_pick pick;
+		enum study_goal goal;
+	} sides[] = {{STUDY_FASTEST, STUDY_TIME}, {STUDY_EFFICIENT, STUDY_ENERGY}, {STUDY_QUIET, STUDY_IDLE_WATTS}};
+	const char *text = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(sides); i++) {
+		const char *pick = study_pick_name(sides[i].pick), *goal = study_goal_name(sides[i].goal);
+		const char *best = json_string_value(json_object_get(pick_named(kept, pick), "configuration"));
+		double ratio = value_of(row, goal) / value_of(best ? row_named(kept, best) : NULL, goal);
+		const json_t *good = json_object_get(json_object_get(row, goal), "good");
+
+		if (!isfinite(ratio))
+			continue;
+		text = arena_printf(kept->arena, "%s%s%s %.1f %% %s than %s (%s)", text, *text ? ", " : "", goal,
+				    100 * fabs(ratio - 1), ratio < 1 ? "less" : "more", pick, best);
+		if (json_is_number(good))
+			text = arena_printf(kept->arena, "%s, among the best with %s", text,
+					    report_study_odds(kept->arena, json_number_value(good)));
 	}
-	(void)refuse(kept->name, text,
-		     arena_printf(kept->arena,
-				  "measure on (hvtune study resume %.8s), or take it all the same: --not-sure",
-				  kept->uid));
-	return EXIT_FINDINGS;
+	return text;
+}
+
+/* A configuration by its name: whoever takes what the study did not pick is told how it compares. */
+static int check_named(const struct cli *cli, const struct kept *kept, const json_t *row, const char *name)
+{
+	const json_t *pick = pick_of(kept, name);
+	const char *beside;
+
+	if (pick)
+		return check_sure(cli, kept, pick, name);
+	beside = beside_picks(kept, row);
+	return tell_unsure(
+	    cli, kept,
+	    arena_printf(kept->arena, "%s is not what the study picks%s%s", name, *beside ? ": " : "", beside));
 }
 
 /* A configuration by its name, or what is picked. 0, or an exit code after a line. */
@@ -259,11 +309,15 @@ static int find_pick(const struct cli *cli, const struct kept *kept, double slow
 		if (json_is_true(json_object_get(row, "given_up")))
 			return refuse(wanted, "this one could not be measured: its runs were void", NULL);
 		*ret = wanted;
-		return 0;
+		return check_named(cli, kept, row, wanted);
+	}
+	if (slower > 0 && json_is_string(json_object_get(pick, "configuration"))) {
+		pick = near_of(kept, slower / 100);
+		if (!pick)
+			return refuse(kept->name, "its answer holds that pick for its own share only",
+				      "take it without --slower");
 	}
 	name = json_string_value(json_object_get(pick, "configuration"));
-	if (slower > 0)
-		name = near_of(kept, slower / 100);
 	if (!name)
 		return refuse(kept->name,
 			      arena_printf(kept->arena, "it has none for \"%s\": %s", wanted,

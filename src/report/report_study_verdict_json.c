@@ -22,24 +22,39 @@ static json_t *name_of(struct arena *arena, const struct study_matrix *matrix, i
 	return config < 0 ? json_null() : report_json_text(study_config_name(arena, matrix, (size_t)config));
 }
 
+static json_t *pick_json(struct arena *arena, const struct study_matrix *matrix, enum study_pick kind,
+			 const struct study_picked *pick)
+{
+	bool there = pick->config >= 0;
+
+	return json_pack("{s:s, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "pick", study_pick_name(kind),
+			 "configuration", name_of(arena, matrix, pick->config), "why",
+			 there ? json_null() : report_json_text(pick->why), "sought", pick->sought, "sure", pick->sure,
+			 "unsure", report_json_text(there ? pick->unsure : NULL), "bad",
+			 there ? number(pick->outlook.bad) : json_null(), "regret",
+			 there ? number(pick->outlook.regret_mean) : json_null(), "regret_95",
+			 there ? number(pick->outlook.regret_95) : json_null(), "gain",
+			 there ? number(pick->outlook.gain) : json_null());
+}
+
 static json_t *picks_json(struct arena *arena, const struct study_matrix *matrix, const struct study_verdict *verdict)
 {
 	json_t *list = json_array();
 
-	for (size_t i = 0; i < STUDY_PICKS; i++) {
-		const struct study_picked *pick = &verdict->picks[i];
-		bool there = pick->config >= 0;
+	for (size_t i = 0; i < STUDY_PICKS; i++)
+		json_array_append_new(list, pick_json(arena, matrix, (enum study_pick)i, &verdict->picks[i]));
+	return list;
+}
 
-		json_array_append_new(
-		    list, json_pack("{s:s, s:o, s:o, s:b, s:b, s:o, s:o, s:o, s:o, s:o}", "pick",
-				    study_pick_name((enum study_pick)i), "configuration",
-				    name_of(arena, matrix, pick->config), "why",
-				    there ? json_null() : report_json_text(pick->why), "sought", pick->sought, "sure",
-				    pick->sure, "unsure", report_json_text(there ? pick->unsure : NULL), "bad",
-				    there ? number(pick->outlook.bad) : json_null(), "regret",
-				    there ? number(pick->outlook.regret_mean) : json_null(), "regret_95",
-				    there ? number(pick->outlook.regret_95) : json_null(), "gain",
-				    there ? number(pick->outlook.gain) : json_null()));
+static json_t *nears_json(struct arena *arena, const struct study_matrix *matrix, const struct study_verdict *verdict)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < verdict->near_count; i++) {
+		json_t *json = pick_json(arena, matrix, STUDY_NEAR, &verdict->nears[i].pick);
+
+		json_object_set_new(json, "slower", number(verdict->nears[i].slower));
+		json_array_append_new(list, json);
 	}
 	return list;
 }
@@ -138,11 +153,12 @@ json_t *report_study_verdict_json(struct arena *arena, const struct study_matrix
 	for (size_t goal = 0; goal < STUDY_IDLE_WATTS; goal++)
 		json_object_set_new(shares, study_goal_name((enum study_goal)goal),
 				    shares_json(arena, matrix, &verdict->shares[goal]));
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "baseline",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I, s:o}", "baseline",
 			 name_of(arena, matrix, (int)matrix->baseline), "picks", picks_json(arena, matrix, verdict),
-			 "slower", number(verdict->slower), "configurations", rows, "idle",
-			 idles_json(arena, matrix, verdict), "idle_why", report_json_text(verdict->idle_why),
-			 "break_even_s", isinf(verdict->break_even_s) ? json_null() : number(verdict->break_even_s),
-			 "shares", shares, "together", together, "within", number(matrix->study->within), "void",
+			 "near", nears_json(arena, matrix, verdict), "slower", number(verdict->slower),
+			 "configurations", rows, "idle", idles_json(arena, matrix, verdict), "idle_why",
+			 report_json_text(verdict->idle_why), "break_even_s",
+			 isinf(verdict->break_even_s) ? json_null() : number(verdict->break_even_s), "shares", shares,
+			 "together", together, "within", number(matrix->study->within), "void",
 			 (json_int_t)verdict->voids, "minutes", number(verdict->minutes));
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /* Owns which configurations are picked, for what, and how sure that is. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -187,12 +188,65 @@ static void take_word(struct study_judging *judging, const char *name, const str
 	}
 }
 
+/* ln of time over that of the fastest, of those that may be picked for their energy; INFINITY: of others. */
+static double *find_behind(struct study_judging *judging)
+{
+	const struct study_known *time = &judging->known[STUDY_TIME];
+	const bool *among = eligible(judging, &judging->known[STUDY_ENERGY], false);
+	double fastest = time->means[place_of(judging, judging->verdict->picks[STUDY_FASTEST].config)];
+	double *behind = ARENA_ARRAY(judging->engine->arena, judging->places.count + 1, double);
+
+	for (size_t i = 0; i < judging->places.count; i++)
+		behind[i] = among[i] && isfinite(time->means[i]) ? MAX_OF(time->means[i] - fastest, 0) : INFINITY;
+	return behind;
+}
+
+/* The least energy of those that are at most so much behind. */
+static void pick_near(struct study_judging *judging, const double *behind, double most, struct study_picked *ret)
+{
+	bool *near = ARENA_ARRAY(judging->engine->arena, judging->places.count + 1, bool);
+
+	for (size_t i = 0; i < judging->places.count; i++)
+		near[i] = behind[i] <= most;
+	choose(judging, &judging->known[STUDY_ENERGY], near, near, STUDY_NO_ENERGY, ret);
+}
+
+/* The place that is the next to take less energy than all that are no more behind; -1: none. */
+static int next_near(const struct study_judging *judging, const double *behind, double after, double least)
+{
+	const double *energy = judging->known[STUDY_ENERGY].means;
+	int next = -1;
+
+	for (size_t i = 0; i < judging->places.count; i++)
+		if (behind[i] >= after && isfinite(behind[i]) && energy[i] < least &&
+		    (next < 0 || behind[i] < behind[next] || (behind[i] == behind[next] && energy[i] < energy[next])))
+			next = (int)i;
+	return next;
+}
+
+/* By every share at once: from one that takes less energy to the next. */
+static void find_nears(struct study_judging *judging, const double *behind)
+{
+	struct study_verdict *verdict = judging->verdict;
+	const double *energy = judging->known[STUDY_ENERGY].means;
+	int at = next_near(judging, behind, 0, INFINITY);
+
+	verdict->nears = ARENA_ARRAY(judging->engine->arena, judging->places.count + 1, struct study_near);
+	while (at >= 0) {
+		int next = next_near(judging, behind, behind[at], energy[at]);
+		struct study_near *near = &verdict->nears[verdict->near_count++];
+
+		near->slower = expm1(behind[at]);
+		pick_near(judging, behind, next < 0 ? DBL_MAX : nextafter(behind[next], 0), &near->pick);
+		at = next;
+	}
+}
+
 static void pick_runs(struct study_judging *judging)
 {
 	struct study_known *time = &judging->known[STUDY_TIME], *energy = &judging->known[STUDY_ENERGY];
 	struct study_picked *picks = judging->verdict->picks;
 	struct study_known middle[STUDY_GOALS] = {{0}};
-	size_t n = judging->places.count;
 
 	if (time->measured) {
 		const bool *rivals = eligible(judging, time, true);
@@ -208,12 +262,10 @@ static void pick_runs(struct study_judging *judging)
 	take_word(judging, "energy", energy, rivals, &picks[STUDY_EFFICIENT]);
 	if (!time->measured || picks[STUDY_FASTEST].config < 0)
 		return;
-	bool *near = eligible(judging, energy, false);
-	double most = time->means[place_of(judging, picks[STUDY_FASTEST].config)] + log1p(judging->verdict->slower);
+	const double *behind = find_behind(judging);
 
-	for (size_t i = 0; i < n; i++)
-		near[i] = near[i] && time->means[i] <= most;
-	choose(judging, energy, near, near, STUDY_NO_ENERGY, &picks[STUDY_NEAR]);
+	pick_near(judging, behind, log1p(judging->verdict->slower), &picks[STUDY_NEAR]);
+	find_nears(judging, behind);
 	make_middle(judging, middle);
 	choose(judging, middle, eligible(judging, middle, false), eligible(judging, middle, true), STUDY_NO_ENERGY,
 	       &picks[STUDY_KNEE]);

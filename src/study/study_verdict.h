@@ -58,6 +58,15 @@ struct study_picked {
 	struct stat_outlook outlook;
 };
 
+/*
+ * What STUDY_NEAR would be by another share, with the least share (of the fastest's time) at which it is that one; it
+ * stays so up to the next. How sure it is holds up to there too: the more may be near, the less sure it is.
+ */
+struct study_near {
+	double slower;
+	struct study_picked pick;
+};
+
 /* Idle windows of one configuration (study A: settled, then a window; its mean, and its lowest part). */
 struct study_idle {
 	int config, windows;
@@ -119,6 +128,8 @@ struct study_verdict {
 	bool measured[STUDY_GOALS];
 	double slower; /* of STUDY_NEAR: .05 */
 	struct study_picked picks[STUDY_PICKS];
+	struct study_near *nears; /* from the least share on; none where STUDY_NEAR is none */
+	size_t near_count;
 	struct study_idle *idles; /* in the order in which they were measured first; the baseline is the first */
 	size_t idle_count;
 	const char *idle_why; /* why idle watts were sought and are not there; NULL */

@@ -245,6 +245,52 @@ class Apply(Test):
         self.assert_code(found, 0)
         self.assertEqual(json.loads(found.out)["asks"], ["swappiness=7"])
 
+    def test_a_name_that_is_no_pick(self):
+        """Whoever takes another than the picks is told how it compares, and has to say that it is meant."""
+        with sqlite3.connect(self.store) as database:
+            verdict = json.loads(database.execute("SELECT verdict FROM session").fetchone()[0])
+        other = next(row["name"] for row in verdict["answer"]["configurations"] if row["name"][:4] != "s=7 ")
+        done = self.apply("--pick", other, "--yes")
+        self.assert_code(done, 1)
+        self.assertRegex(done.err, r"is not what the study picks: time [0-9.]+ % more than fastest \(s=7 ")
+        self.assertIn("--not-sure", done.err)
+        self.assertEqual(self.file.read_text(encoding="ascii"), "60\n")
+        look = self.apply("--pick", other, "--dry-run")
+        self.assertIn("is not what the study picks", look.err)
+        self.assert_code(self.apply("--pick", other, "--yes", "--not-sure"), 0)
+        # By its name a pick is as sure as by its word.
+        for pick in verdict["answer"]["picks"]:
+            pick.update(sure=False, unsure="3 of 4 configurations were not measured", bad=None)
+        with sqlite3.connect(self.store) as database:
+            database.execute("UPDATE session SET verdict = ?, state = 'done'", (json.dumps(verdict),))
+        done = self.apply("--pick", self.fastest, "--yes")
+        self.assert_code(done, 1)
+        self.assertIn("3 of 4 configurations were not measured", done.err)
+
+    def test_near_by_another_share(self):
+        """The study's own rule decided it for every share: the last that is not larger."""
+        with sqlite3.connect(self.store) as database:
+            verdict = json.loads(database.execute("SELECT verdict FROM session").fetchone()[0])
+        answer = verdict["answer"]
+        self.assertEqual(answer["near"], [])
+        other = next(row["name"] for row in answer["configurations"] if row["name"][:4] != "s=7 ")
+        sure = {"pick": "near", "why": None, "sought": False, "sure": True, "unsure": None, "bad": .001}
+        answer["near"] = [{**sure, "slower": 0, "configuration": self.fastest},
+                          {**sure, "slower": .2, "configuration": other, "sure": False, "unsure": "few runs"}]
+        answer["picks"][2].update(answer["near"][0])
+        with sqlite3.connect(self.store) as database:
+            database.execute("UPDATE session SET verdict = ?, state = 'done'", (json.dumps(verdict),))
+        self.assertIn(self.fastest, self.apply("--pick", "near", "--slower", "19", "--dry-run").out)
+        found = self.apply("--pick", "near", "--slower", "20", "--yes")
+        self.assert_code(found, 1)
+        self.assertIn(f"that {other} is the best is not as sure as was asked for: few runs", found.err)
+        answer["near"] = []
+        with sqlite3.connect(self.store) as database:
+            database.execute("UPDATE session SET verdict = ?", (json.dumps(verdict),))
+        found = self.apply("--pick", "near", "--slower", "20", "--dry-run")
+        self.assert_code(found, 3)
+        self.assertIn("for its own share only", found.err)
+
     def test_this_machine(self):
         done = self.apply("--pick", "fastest", "--dry-run", host=False)
         self.assert_code(done, 0)

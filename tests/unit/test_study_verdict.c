@@ -81,10 +81,22 @@ static void test_picks(void **state)
 		assert_holds(row->ratio[STUDY_TIME], exp(world_truth(&world, row->config) - base));
 		assert_holds(row->ratio[STUDY_ENERGY], exp(world_energy(&world, row->config)));
 	}
+	/* By every share at once: from the fastest on, each takes less energy than the one before. */
+	assert_true(is.near_count >= 2 && is.nears[0].slower == 0);
+	assert_int_equal(is.nears[0].pick.config, is.picks[STUDY_FASTEST].config);
+	for (size_t i = 1; i < is.near_count; i++)
+		assert_true(is.nears[i].slower > is.nears[i - 1].slower &&
+			    world_energy(&world, is.nears[i].pick.config) <
+				world_energy(&world, is.nears[i - 1].pick.config));
+	assert_int_equal(is.nears[is.near_count - 1].pick.config, is.picks[STUDY_EFFICIENT].config);
 	/* With 10 % to spare madvise is near enough. */
 	const struct study_verdict_options wide = {.slower = .1};
 	struct err err = {0};
+	size_t last = 0;
 
+	while (last + 1 < is.near_count && is.nears[last + 1].slower <= wide.slower)
+		last++;
+	assert_string_equal(name_of(&world, is.nears[last].pick.config), "a=madvise b=1");
 	assert_int_equal(study_verdict(engine, world.seen, world.count, &wide, &is, &err), 0);
 	assert_string_equal(name_of(&world, is.picks[STUDY_NEAR].config), "a=madvise b=1");
 	world_clear(&world, &engine);

@@ -18,6 +18,20 @@ enum { SWITCH_S = 600 };
 
 static const struct sys_bus_object tuned = {"com.redhat.tuned", "/Tuned", "com.redhat.tuned.control", "tuned"};
 
+/* Why nobody answers, and what would change that; what is left of tuned in /etc when it is removed is no tuned. */
+static int no_answer(struct knob_machine *machine, struct err *err)
+{
+	if (!knob_tuned_files(machine, NULL)->system_dir_known) {
+		(void)err_set(err, ECONNREFUSED, "tuned", "it is not installed");
+		return err_hint(err, "apt install tuned (Debian, Ubuntu), dnf install tuned (Fedora, RHEL)");
+	}
+	/* Without a bus it is the bus that has to be told of. */
+	if (!machine->bus)
+		return err_hint(err, "tuned is asked over it: once there is one, systemctl start tuned");
+	(void)err_set(err, ECONNREFUSED, "tuned", "it is not running");
+	return err_hint(err, "systemctl start tuned");
+}
+
 /* Ask a method without arguments for its `count` answers. */
 static int ask_tuned(struct knob_machine *machine, const char *method, size_t count, struct sys_bus_reply *ret,
 		     struct err *err)
@@ -28,7 +42,7 @@ static int ask_tuned(struct knob_machine *machine, const char *method, size_t co
 	if (r == 0)
 		r = sys_bus_ask(bus, machine->arena, &tuned, method, "", NULL, ret, err);
 	if (r == -ECONNREFUSED)
-		return err_hint(err, "where it is installed: systemctl start tuned");
+		return no_answer(machine, err);
 	if (r == 0 && ret->count < count)
 		return err_set(err, EPROTO, "tuned", "its answer to %s cannot be understood", method);
 	return r;

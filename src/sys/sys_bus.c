@@ -56,7 +56,7 @@ static int load(struct sys_bus *bus, struct err *err)
 	return library_load(&library, functions, ARRAY_SIZE(functions), NULL, err);
 }
 
-static int connect_to(struct sys_bus *bus, const char *address)
+static int connect_at(struct sys_bus *bus, const char *address)
 {
 	int r;
 
@@ -70,6 +70,16 @@ static int connect_to(struct sys_bus *bus, const char *address)
 	if (r >= 0)
 		r = bus->sd_bus_set_bus_client(bus->bus, 1);
 	return r < 0 ? r : bus->sd_bus_start(bus->bus);
+}
+
+static int connect_to(struct sys_bus *bus, const char *address, struct err *err)
+{
+	int r = connect_at(bus, address);
+
+	if (r == -ENOENT)
+		return err_set(err, ECONNREFUSED, "D-Bus", "there is no bus here: %s is missing",
+			       address ? address : "/run/dbus/system_bus_socket");
+	return r < 0 ? err_set(err, ECONNREFUSED, "D-Bus", "no bus answers: %s", sys_reason(-r)) : 0;
 }
 
 int sys_bus_open(struct sys_writer *writer, const char *address, struct sys_bus **ret, struct err *err)
@@ -87,11 +97,11 @@ int sys_bus_open(struct sys_writer *writer, const char *address, struct sys_bus 
 	bus->after = &bus->first;
 	bus->listened = "";
 	r = load(bus, err);
-	if (r == 0 && (r = connect_to(bus, address)) < 0)
-		(void)err_set(err, ECONNREFUSED, "D-Bus", "no bus answers: %s", sys_reason(-r));
+	if (r == 0)
+		r = connect_to(bus, address, err);
 	if (r < 0) {
 		(void)sys_bus_close(bus);
-		return err ? err->code : r;
+		return r;
 	}
 	*ret = bus;
 	return 0;

@@ -283,7 +283,19 @@ static void refusals(void **state)
 		err = (struct err){0};
 		assert_int_equal(plan(&kernel, &machine, "tuned.profile=powersave", &made, &err), -ECONNREFUSED);
 		assert_string_equal(err.where, "tuned");
-		assert_string_equal(err.hint, "where it is installed: systemctl start tuned");
+		assert_string_equal(err.what, "it is not running");
+		assert_string_equal(err.hint, "systemctl start tuned");
+	}
+	/* No bus at all: that is said, not what tuned would need besides. */
+	kernel.bus_address = "unix:path=/nowhere/bus";
+	{
+		CLEANUP(knob_machine_close) struct knob_machine machine = {0};
+
+		err = (struct err){0};
+		assert_int_equal(plan(&kernel, &machine, "tuned.profile=powersave", &made, &err), -ECONNREFUSED);
+		assert_string_equal(err.where, "D-Bus");
+		assert_string_equal(err.what, "there is no bus here: unix:path=/nowhere/bus is missing");
+		assert_non_null(strstr(err.hint, "systemctl start tuned"));
 	}
 	/* A directory has no services, and this machine's are none of its business. */
 	kernel.bus_address = NULL;
@@ -292,6 +304,24 @@ static void refusals(void **state)
 
 		assert_int_equal(plan(&kernel, &machine, "tuned.profile=powersave", &made, &err), -EXDEV);
 	}
+	kernel_stop(&kernel);
+}
+
+static void not_installed(void **state)
+{
+	struct kernel kernel;
+	struct err err = {0};
+	struct knob_plan made;
+	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
+
+	(void)state;
+	kernel_start(&kernel, "active");
+	kernel.bus_address = "unix:path=/nowhere/bus";
+	assert_int_equal(plan(&kernel, &machine, "tuned.profile=powersave", &made, &err), -ECONNREFUSED);
+	assert_string_equal(err.where, "tuned");
+	assert_string_equal(err.what, "it is not installed");
+	assert_non_null(strstr(err.hint, "apt install tuned"));
+	kernel.bus_address = NULL;
 	kernel_stop(&kernel);
 }
 
@@ -403,6 +433,7 @@ int main(void)
 	    cmocka_unit_test(off_and_auto),
 	    cmocka_unit_test(stopped),
 	    cmocka_unit_test(refusals),
+	    cmocka_unit_test(not_installed),
 	    cmocka_unit_test(tuned_dies),
 	    cmocka_unit_test(hvtune_dies_while_tuned_writes),
 	    cmocka_unit_test(undone_after_a_reboot),

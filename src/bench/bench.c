@@ -134,6 +134,11 @@ const char *bench_too_short(const struct bench *bench, enum meter_boundary bound
 	return bench_energy_missed(bench->self->energy, boundary);
 }
 
+void bench_lack(const struct bench *bench, struct bench_lack *ret)
+{
+	bench_energy_lack(bench->self->energy, bench, ret);
+}
+
 const char *bench_not_back(const struct bench *bench, struct arena *arena)
 {
 	return bench_gate_left(bench->self->gate, arena);

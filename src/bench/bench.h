@@ -98,6 +98,18 @@ const char *bench_cost(const struct bench *bench, struct arena *arena);
 /* Why no run so far has joules of the boundary, when they are too short for its meter; NULL. Lives as the session. */
 const char *bench_too_short(const struct bench *bench, enum meter_boundary boundary);
 
+/* Runs without joules among valid ones that have them: those that were too short for the meter, or that it missed. */
+struct bench_lack {
+	size_t without, of; /* without 0: none lacks them, or all do (bench->energy) */
+	const char *why;    /* lives as the session; NULL: none lacks them */
+};
+
+/* Of the widest boundary of which any run has joules; warm-up runs are not looked at. */
+void bench_lack(const struct bench *bench, struct bench_lack *ret);
+
+/* "3 of 8 runs have none: WHY", in the arena. */
+const char *bench_lack_text(struct arena *arena, const struct bench_lack *lack);
+
 /*
  * What of the settings that are watched holds another value than when the session began, in the arena; NULL: nothing.
  * For the end, when all that was set has been put back.

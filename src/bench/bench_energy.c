@@ -60,6 +60,52 @@ const char *bench_energy_missed(const struct bench_energy *energy, enum meter_bo
 	return why;
 }
 
+static struct bench_lack lack_of(const struct bench *bench, size_t metric)
+{
+	struct bench_lack lack = {0};
+	size_t with = 0;
+
+	for (size_t i = 0; i < bench->run_count; i++) {
+		const struct bench_run *run = &bench->runs[i];
+
+		if (!run->valid || text_equal(run->purpose, "warmup"))
+			continue;
+		lack.of++;
+		with += metric < run->value_count && !isnan(run->values[metric]);
+	}
+	lack.without = with ? lack.of - with : 0;
+	return lack;
+}
+
+const char *bench_lack_text(struct arena *arena, const struct bench_lack *lack)
+{
+	return arena_printf(arena, "%zu of %s %s none: %s", lack->without,
+			    text_count(arena, (long long)lack->of, "run", "runs"), lack->without == 1 ? "has" : "have",
+			    lack->why);
+}
+
+void bench_energy_lack(const struct bench_energy *energy, const struct bench *bench, struct bench_lack *ret)
+{
+	*ret = (struct bench_lack){0};
+	for (size_t m = 0; energy && m < bench->values.count; m++) {
+		const struct bench_metric *metric = &bench->values.metrics[m];
+
+		if (!text_equal(metric->unit, "J") || !text_equal(metric->source, "meters"))
+			continue;
+		for (enum meter_boundary b = 0; b < METER_BOUNDARIES; b++) {
+			struct bench_lack lack;
+
+			if (!energy->told[b] || !text_equal(metric->boundary, meter_boundary_name(b)))
+				continue;
+			lack = lack_of(bench, m);
+			if (lack.without)
+				lack.why = energy->missed[b] ? energy->missed[b] : BENCH_ENERGY_MISSED;
+			/* Of the wider one people ask; the order of metrics is that of boundaries. */
+			*ret = lack;
+		}
+	}
+}
+
 double bench_energy_cost_s(const struct bench_energy *energy)
 {
 	return energy ? meter_sampler_cost(energy->sampler).cpu_s : 0;

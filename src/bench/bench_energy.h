@@ -50,6 +50,12 @@ const char *bench_energy_short_of(struct arena *arena, const struct meter_source
  */
 const char *bench_energy_missed(const struct bench_energy *energy, enum meter_boundary boundary);
 
+/* As bench_lack(), of a session that is measured by these meters; NULL: none lacks anything. */
+void bench_energy_lack(const struct bench_energy *energy, const struct bench *bench, struct bench_lack *ret);
+
+/* Why runs lack joules whose meter is not too slow for them. */
+#define BENCH_ENERGY_MISSED "the meter gave no figure while they ran"
+
 /* The highest temperature that a sensor said last, and the sensor's name; NAN: none says anything. */
 double bench_energy_hottest(const struct bench_energy *energy, const char **ret_sensor);
 

@@ -70,6 +70,7 @@ static json_t *answer_json(const struct answer *answer)
 {
 	const struct stat_estimate *estimate = &answer->result->estimate;
 	json_t *values = json_array(), *json;
+	struct bench_lack lack;
 
 	for (int i = 0; i < answer->n; i++)
 		json_array_append_new(values, json_real(answer->values[i]));
@@ -79,6 +80,8 @@ static json_t *answer_json(const struct answer *answer)
 			 bench_end_text(answer->result->end), "runs", answer->n, "void", (int)answer->bench->void_count,
 			 "energy", answer->bench->energy ? answer->bench->energy : "measured", "values", values,
 			 "metrics", measure_metrics_json(answer->bench, 0));
+	bench_lack(answer->bench, &lack);
+	json_object_set_new(json, "without_energy", measure_lack_json(&lack));
 	if (answer->n == 0)
 		return json;
 	json_object_set_new(json, "interval", measure_interval_json(estimate->quoted));

@@ -396,7 +396,8 @@ static const char *fact_value(struct arena *arena, const json_t *fact)
 	return kept;
 }
 
-/* A file of a source of energy says that it may be read; what it is worth is for the meters to say, who have read it. */
+/* A file of a source of energy says that it may be read; what it is worth is for the meters to say, who have read it.
+ */
 static const char *judged(const struct measure *measure, const json_t *fact, const char *value)
 {
 	const char *name = json_string_value(json_object_get(fact, "name"));

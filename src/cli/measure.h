@@ -103,6 +103,8 @@ const char *measure_percent(struct arena *arena, double share);
 json_t *measure_interval_json(struct stat_interval interval);
 json_t *measure_number_json(double value);
 
+json_t *measure_lack_json(const struct bench_lack *lack); /* {"runs", "of", "why"}, or null */
+
 /* The mean of each metric of a configuration as {"name", "unit", "mean", "runs"}; only what has values. */
 json_t *measure_metrics_json(const struct bench *bench, int configuration);
 

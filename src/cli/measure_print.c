@@ -91,6 +91,13 @@ json_t *measure_interval_json(struct stat_interval interval)
 			 measure_number_json(interval.low), "high", measure_number_json(interval.high));
 }
 
+json_t *measure_lack_json(const struct bench_lack *lack)
+{
+	return lack->without ? json_pack("{s:i, s:i, s:o}", "runs", (int)lack->without, "of", (int)lack->of, "why",
+					 report_json_text(lack->why))
+			     : json_null();
+}
+
 /* ---- metrics beside the one that was asked for ---- */
 
 json_t *measure_metrics_json(const struct bench *bench, int configuration)
@@ -174,6 +181,11 @@ void measure_print_remarks(const struct term *term, const struct bench *bench)
 			  arena_printf(arena, "%zu run%s void and left out%s: %s", bench->void_count,
 				       bench->void_count == 1 ? " is" : "s are",
 				       bench->void_count == 1 ? "" : ", the last", why));
+	struct bench_lack lack;
+
+	bench_lack(bench, &lack);
+	if (lack.without)
+		term_flow(term, 2, false, arena_printf(arena, "energy: %s", bench_lack_text(arena, &lack)));
 	measure_print_disturbed(term, "the command", bench->left, bench->foreign);
 	term_flow(term, 2, false, bench_cost(bench, arena));
 }

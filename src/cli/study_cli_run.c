@@ -143,6 +143,7 @@ static void print_json(const char *command, const struct study_matrix *matrix, c
 	json_object_set_new(json, "left_alone", report_json_text(outcome->left));
 	json_object_set_new(json, "leaves_running", report_json_text(outcome->running));
 	json_object_set_new(json, "foreign", measure_number_json(outcome->foreign));
+	json_object_set_new(json, "without_energy", measure_lack_json(&outcome->lack));
 	json_object_set_new(json, "announced_s",
 			    announced->run_s > 0
 				? json_pack("[f, f]", announced->whole_least_s, announced->whole_most_s)

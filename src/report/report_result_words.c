@@ -331,14 +331,11 @@ static void say_metrics(const struct report_result *result, struct sentences *to
 	}
 }
 
-/* Why no run has joules or watts, as far as the store tells. */
-static const char *why_no_energy(const struct report_result *result)
+/* Why runs of up to that length have no joules or watts, as far as the store tells; NULL: it does not. */
+static const char *why_no_energy(const struct report_result *result, int64_t longest_ns)
 {
 	const struct store_whole *whole = result->whole;
-	int64_t longest_ns = 0;
 
-	for (size_t i = 0; i < whole->run_count; i++)
-		longest_ns = MAX_OF(longest_ns, whole->runs[i].took_ns);
 	for (size_t i = 0; i < whole->source_count; i++) {
 		/* How often a counter has a new value is not kept. */
 		const struct meter_source source = {.name = whole->sources[i].name,
@@ -351,7 +348,45 @@ static const char *why_no_energy(const struct report_result *result)
 		if (why && longest_ns > 0)
 			return why;
 	}
-	return "not measurable here";
+	return NULL;
+}
+
+static void say_no_energy(const struct report_result *result, struct sentences *to)
+{
+	const struct store_whole *whole = result->whole;
+	int64_t longest_ns = 0;
+
+	for (size_t i = 0; i < whole->run_count; i++)
+		longest_ns = MAX_OF(longest_ns, whole->runs[i].took_ns);
+	const char *why = why_no_energy(result, longest_ns);
+
+	say(to, arena_printf(to->arena, "Energy: %s.", why ? why : "not measurable here"));
+}
+
+/* Of the runs whose energy is in the charts and tables: how many of those that count have none, and why. */
+static void say_lack(const struct report_result *result, struct sentences *to)
+{
+	const struct store_whole *whole = result->whole;
+	struct bench_lack lack = {0};
+	int64_t longest_ns = 0;
+
+	for (size_t i = 0; i < whole->run_count && result->energy >= 0; i++) {
+		const struct store_run *run = &whole->runs[i];
+
+		if (!result_counts(run) || text_equal(run->purpose, "idle"))
+			continue;
+		lack.of++;
+		if (isfinite(result_value(whole, run, (size_t)result->energy)))
+			continue;
+		lack.without++;
+		longest_ns = MAX_OF(longest_ns, run->took_ns);
+	}
+	if (!lack.without || lack.without == lack.of)
+		return;
+	lack.why = why_no_energy(result, longest_ns);
+	if (!lack.why)
+		lack.why = BENCH_ENERGY_MISSED;
+	say(to, arena_printf(to->arena, "Energy: %s.", bench_lack_text(to->arena, &lack)));
 }
 
 void result_verdict(struct report_result *result)
@@ -367,7 +402,9 @@ void result_verdict(struct report_result *result)
 	else if (!answered)
 		say_metrics(result, &to);
 	if (result->whole->run_count && !any_energy(result))
-		say(&to, arena_printf(result->arena, "Energy: %s.", why_no_energy(result)));
+		say_no_energy(result, &to);
+	else
+		say_lack(result, &to);
 	say(&to, NULL);
 	result->verdict = to.lines;
 }

@@ -255,6 +255,8 @@ void report_study_answer(const struct term *term, const struct study_matrix *mat
 				       outcome->void_count == 1 ? " is" : "s are"));
 	if (outcome->energy)
 		term_flow(term, 0, true, arena_printf(arena, "Energy: %s.", outcome->energy));
+	else if (outcome->lack.without)
+		term_flow(term, 0, true, arena_printf(arena, "Energy: %s.", bench_lack_text(arena, &outcome->lack)));
 }
 
 static json_t *number(double value)

@@ -403,7 +403,9 @@ static bool wished(struct running *running, struct err *err)
 /* A meter that there is may be too slow for the runs. */
 static void see_short(struct running *running)
 {
-	const char *why = running->meter ? bench_too_short(running->bench, study_meter_boundary(running->meter)) : NULL;
+	const char *why = running->meter
+			      ? study_run_short(running->bench, study_meter_boundary(running->meter), running->outcome)
+			      : NULL;
 
 	study_engine_no_energy(running->outcome->engine, why);
 	if (running->meter)
@@ -562,6 +564,7 @@ static int finish(struct running *running, int r, struct err *err)
 	outcome->restored = left == 0 && !outcome->left && !outcome->stuck;
 	outcome->running = running->bench->left ? arena_strdup(running->arena, running->bench->left) : NULL;
 	outcome->foreign = running->bench->foreign;
+	study_run_lack(running->bench, outcome);
 	if (left < 0 && r == 0) {
 		r = left;
 		(void)err_copy(err, &fault);

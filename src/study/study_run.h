@@ -55,15 +55,16 @@ struct study_outcome {
 	int incumbent;
 	double spent_s; /* of this part of it */
 	unsigned switches;
-	bool restored;	     /* everything is as it was before: neither `left` nor `stuck` */
-	const char *left;    /* what somebody else has set meanwhile and was left alone; NULL: nothing */
-	const char *stuck;   /* what could not be put back, with what does it by hand; NULL: nothing */
-	const char *running; /* the last processes that a workload left running, as struct bench; NULL: none */
-	double foreign;	     /* the largest share of the CPUs that others took in a run; NAN: not known */
-	const char *energy;  /* why no energy is measured, or NULL */
-	bool reboots;	     /* it goes on after the boot that is asked for */
-	bool over;	     /* a limit of heat or power was exceeded */
-	bool paused;	     /* somebody wished it to hold */
+	bool restored;		/* everything is as it was before: neither `left` nor `stuck` */
+	const char *left;	/* what somebody else has set meanwhile and was left alone; NULL: nothing */
+	const char *stuck;	/* what could not be put back, with what does it by hand; NULL: nothing */
+	const char *running;	/* the last processes that a workload left running, as struct bench; NULL: none */
+	double foreign;		/* the largest share of the CPUs that others took in a run; NAN: not known */
+	const char *energy;	/* why no energy is measured, or NULL */
+	struct bench_lack lack; /* of all its runs, those before a boot or a pause too */
+	bool reboots;		/* it goes on after the boot that is asked for */
+	bool over;		/* a limit of heat or power was exceeded */
+	bool paused;		/* somebody wished it to hold */
 };
 
 void study_outcome_clear(struct study_outcome *outcome);

@@ -58,4 +58,14 @@ void study_seen_add(struct study_seen *seen, const struct study *study, size_t w
 		    double joules);
 void study_seen_end(struct study_seen *seen);
 
+/*
+ * Why no run of the study so far has joules of the boundary, when runs are too short for its meter; NULL. Of several
+ * workloads one is enough: what it took is not in the joules of the others.
+ */
+const char *study_run_short(const struct bench *bench, enum meter_boundary boundary,
+			    const struct study_outcome *outcome);
+
+/* Count in outcome->lack the runs that have no joules, where others have; why is told by those of this session. */
+void study_run_lack(const struct bench *bench, struct study_outcome *outcome);
+
 #endif

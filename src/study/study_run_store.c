@@ -4,6 +4,7 @@
 #include <math.h>
 #include <sys/random.h>
 
+#include "bench_energy.h"
 #include "study_run_internal.h"
 #include "text.h"
 
@@ -132,11 +133,6 @@ void study_seen_begin(struct study_seen *seen, int config, int boot, enum study_
 	seen->lowest = seen->error = seen->busy = (double)NAN;
 }
 
-static double add(double sum, double more)
-{
-	return isnan(sum) ? more : sum + more;
-}
-
 void study_seen_add(struct study_seen *seen, const struct study *study, size_t workload, double wall_s, double value,
 		    double joules)
 {
@@ -147,9 +143,12 @@ void study_seen_add(struct study_seen *seen, const struct study *study, size_t w
 		weights += study->workloads[i].weight;
 	if (of->metric.more_is_better)
 		value = 1 / value;
+	/* What one workload lacks, the whole run lacks: the joules of the others are not those of the run. */
+	if (!(seen->minutes > 0))
+		seen->value[STUDY_TIME] = seen->value[STUDY_ENERGY] = 0;
 	/* The sum of the weighted logs, made a geometric mean by study_seen_end(). */
-	seen->value[STUDY_TIME] = add(seen->value[STUDY_TIME], of->weight / weights * log(value));
-	seen->value[STUDY_ENERGY] = add(seen->value[STUDY_ENERGY], joules);
+	seen->value[STUDY_TIME] += of->weight / weights * log(value);
+	seen->value[STUDY_ENERGY] += joules;
 	seen->minutes += wall_s / 60;
 }
 
@@ -159,4 +158,46 @@ void study_seen_end(struct study_seen *seen)
 	seen->value[STUDY_LOAD_WATTS] = seen->value[STUDY_ENERGY] / (seen->minutes * 60);
 	if (!isfinite(seen->value[STUDY_TIME]) || seen->value[STUDY_TIME] <= 0)
 		seen->valid = false;
+}
+
+/* Of the runs that count, *ret_of: how many have joules. */
+static size_t with_joules(const struct study_outcome *outcome, size_t *ret_of)
+{
+	size_t with = 0;
+
+	*ret_of = 0;
+	for (size_t i = 0; i < outcome->count; i++) {
+		const struct study_seen *seen = &outcome->seen[i];
+
+		if (!seen->valid || seen->purpose == STUDY_IDLE || seen->purpose == STUDY_WARM_UP)
+			continue;
+		(*ret_of)++;
+		with += isfinite(seen->value[STUDY_ENERGY]) != 0;
+	}
+	return with;
+}
+
+const char *study_run_short(const struct bench *bench, enum meter_boundary boundary,
+			    const struct study_outcome *outcome)
+{
+	const char *why = bench_too_short(bench, boundary);
+	struct bench_lack lack;
+	size_t of;
+
+	if (why || with_joules(outcome, &of) || !of)
+		return why;
+	bench_lack(bench, &lack);
+	return lack.why;
+}
+
+void study_run_lack(const struct bench *bench, struct study_outcome *outcome)
+{
+	struct bench_lack lack = {0}, present;
+	size_t with = with_joules(outcome, &lack.of);
+
+	bench_lack(bench, &present);
+	lack.without = with ? lack.of - with : 0;
+	if (lack.without)
+		lack.why = present.why ? arena_strdup(outcome->arena, present.why) : BENCH_ENERGY_MISSED;
+	outcome->lack = lack;
 }

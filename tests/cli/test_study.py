@@ -399,6 +399,41 @@ class Run(Test):
         self.assertNotIn("too short", done.out)
         self.assertIn("wall energy", done.out)
 
+    def test_runs_of_which_some_are_too_short(self):
+        """How many have no joules is told, in the text, as JSON and in the report, and why."""
+        meters = self.folder / "meters.conf"
+        meters.write_text("[plug]\nkind = command\ncommand = echo 100\nperiod = 0.5\n", encoding="ascii")
+        count = self.folder / "count"
+        command = f"echo x >> {count}; test $(wc -l < {count}) -le 3 && sleep 0.2 || sleep 2"
+        said = "energy: 2 of 4 runs have none: runs of 0.2[0-9]* s are too short for the meter"
+        words = ("run", "--runs", "4", "--warmup", "1", "--meters", meters, "--store", self.store, "--", "sh", "-c", command)
+        done = hvtune(*words)
+        self.assert_code(done, 0)
+        self.assertRegex(" ".join(done.out.split()), said)
+        count.unlink()
+        found = json.loads(hvtune(*words[:1], "--json", *words[1:]).out)["result"]["without_energy"]
+        self.assertEqual((found["runs"], found["of"]), (2, 4))
+        self.assertIn("too short for the meter", found["why"])
+        report = json.loads(hvtune("report", "--store", self.store, "--json").out)
+        self.assertRegex(" ".join(report["verdict"]), "E" + said[1:])
+        # None lacks them, or all do: then it is told otherwise.
+        found = json.loads(hvtune("run", "--json", "--runs", "2", "--meters", meters, "--no-store", "--", "sleep", "1.5").out)
+        self.assertIsNone(found["result"]["without_energy"])
+
+    def test_a_workload_that_is_too_short_among_others(self):
+        """The joules of the other workloads are not those of the run."""
+        meters = self.folder / "meters.conf"
+        meters.write_text("[plug]\nkind = command\ncommand = echo 100\nperiod = 0.5\n", encoding="ascii")
+        for order in ("  a: sleep 1.5\n  b: sleep 0.1\n", "  a: sleep 0.1\n  b: sleep 1.5\n"):
+            self.path.write_text("study: two\nworkloads:\n" + order + "factors:\n  f:\n    levels:\n      one: as-found\n"
+                                 "      two: {run: 'true', undo: 'true'}\nruns: [2, 2]\nconfirm: no\n"
+                                 "meter: wall\n", encoding="utf-8")
+            done = self.run_study("--meters", meters, "--json")
+            self.assert_code(done, 0, 1)
+            found = json.loads(done.out)
+            for row in found["answer"]["configurations"]:
+                self.assertIsNone(row["energy"], order)
+
     def test_void_runs_end_it_with_their_reason(self):
         self.path.write_text(RUN.format(folder=self.folder).replace("run: 'sleep", "run: 'echo no such thing >&2; exit 4; sleep"),
                              encoding="utf-8")

@@ -29,7 +29,28 @@ static int logs_of(const struct report_result *result, size_t configuration, siz
 	return count;
 }
 
-static bool confirmed(struct report_result *result, size_t metric, size_t from, size_t to, struct report_change *into)
+/*
+ * The level of the study's own interval: it looked after each pair and stopped when it was decided, so that an interval
+ * of 95 % over its pairs would claim more than they show. A study that said nothing of it: the report's.
+ */
+static double level_of(const struct report_result *result)
+{
+	json_t *answer = result_json(result->whole->session.verdict), *target;
+	double level = result->alpha;
+	size_t i;
+
+	json_array_foreach (json_object_get(answer, "targets"), i, target) {
+		double own = json_number_value(json_object_get(json_object_get(target, "confirmed"), "alpha"));
+
+		if (own > 0 && own < level)
+			level = own;
+	}
+	json_decref(answer);
+	return level;
+}
+
+static bool confirmed(struct report_result *result, size_t metric, size_t from, size_t to, double level,
+		      struct report_change *into)
 {
 	size_t room = result->whole->run_count + 1;
 	double *old = ARENA_ARRAY(result->arena, room, double), *new = ARENA_ARRAY(result->arena, room, double);
@@ -39,7 +60,7 @@ static bool confirmed(struct report_result *result, size_t metric, size_t from, 
 
 	for (int i = 0; i < count; i++)
 		d[i] = new[i] - old[i];
-	if (count < RESULT_LEAST || stat_compare_logs(d, count, result->alpha, result->margin, &pair, NULL) < 0)
+	if (count < RESULT_LEAST || stat_compare_logs(d, count, level, result->margin, &pair, NULL) < 0)
 		return false;
 	*into = (struct report_change){.metric = (int)metric,
 				       .from = (int)from,
@@ -86,6 +107,7 @@ static int chosen(const struct report_result *result, int workload)
 void result_changes(struct report_result *result)
 {
 	const struct store_whole *whole = result->whole;
+	double level = level_of(result);
 
 	result->changes =
 	    ARENA_ARRAY(result->arena, whole->metric_count * (size_t)result->workload_count + 1, struct report_change);
@@ -98,8 +120,9 @@ void result_changes(struct report_result *result)
 			if (result->metrics[m].measure.better == CHART_NEITHER)
 				continue;
 			result->change_count +=
-			    result->study ? confirmed(result, m, (size_t)result->baselines[workload], (size_t)to, into)
-					  : compared(result, m, into);
+			    result->study
+				? confirmed(result, m, (size_t)result->baselines[workload], (size_t)to, level, into)
+				: compared(result, m, into);
 		}
 	}
 }
@@ -169,14 +192,14 @@ void result_chart_changes(struct report_result *result)
 							.mark = mark_of(result, change)};
 	}
 	result_chart(result, CHART_INTERVALS, arena_printf(result->arena, "Before and after, %s", names(result)),
-		     result->study ? "95 % intervals of pairs that were measured to confirm the choice."
+		     result->study ? "Intervals of pairs that were measured to confirm the choice, 95 % over all looks."
 				   : "95 % intervals over the blocks that hold both.")
 	    ->intervals = (struct chart_intervals){{"change", "%", CHART_NEITHER}, rows, count};
 }
 
 void result_doc_changes(struct doc *doc, const struct report_result *result)
 {
-	static const char *const heads[] = {"metric", "before", "after", "change", "95 % interval", "pairs"};
+	static const char *const heads[] = {"metric", "before", "after", "change", "interval", "pairs"};
 	struct arena *arena = doc->arena;
 	size_t columns = ARRAY_SIZE(heads);
 	const char **cells = ARENA_ARRAY(arena, (size_t)result->change_count * columns + 1, const char *);

@@ -224,20 +224,19 @@ static const char *sureness(const struct report_result *result, const json_t *ta
 				   within);
 }
 
-static const char *confirmation(struct arena *arena, const json_t *confirmed)
+static const char *confirmation(struct arena *arena, const json_t *json)
 {
-	const struct stat_interval ratio = {json_number_value(json_object_get(confirmed, "ratio")),
-					    json_number_value(json_object_get(confirmed, "low")),
-					    json_number_value(json_object_get(confirmed, "high"))};
-	double half = (ratio.high - ratio.low) / 2;
+	const struct stat_interval ratio = {json_number_value(json_object_get(json, "ratio")),
+					    json_number_value(json_object_get(json, "low")),
+					    json_number_value(json_object_get(json, "high"))};
+	const json_t *within = json_object_get(json, "within");
+	const struct report_confirmed confirmed = {ratio, json_is_number(within) ? json_number_value(within) : NAN,
+						   (int)json_integer_value(json_object_get(json, "pairs"))};
 
-	if (!json_is_number(json_object_get(confirmed, "ratio")) || !stat_bounded(ratio))
+	if (!json_is_number(json_object_get(json, "ratio")) || !stat_bounded(ratio))
 		return "It was not measured again beside the baseline, so no effect is claimed.";
-	return arena_printf(
-	    arena, "Measured again beside the baseline: %s (%s to %s, %s).",
-	    result_ratio_words(arena, ratio.estimate, half), result_ratio_words(arena, ratio.low, half),
-	    result_ratio_words(arena, ratio.high, half),
-	    text_count(arena, json_integer_value(json_object_get(confirmed, "pairs")), "pair", "pairs"));
+	return arena_printf(arena, "Measured again beside the baseline: %s.",
+			    report_study_confirmed(arena, &confirmed, true));
 }
 
 /* What the study itself said at its end. False: it was not ended, or had no answer. */

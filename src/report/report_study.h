@@ -27,12 +27,23 @@ void report_study_check_json(json_t *json, const struct study_matrix *matrix, co
 const char *report_study_percent(struct arena *arena, double share);
 const char *report_study_odds(struct arena *arena, double share);
 
+/* What measuring a choice again beside the baseline has shown. */
+struct report_confirmed {
+	struct stat_interval ratio; /* to the baseline; bounded */
+	double within;		    /* no difference larger than that share was found; NAN: one was */
+	int pairs;
+};
+
+/* "-5.2 % (-6.1 % to -4.3 %, 12 pairs)" for whoever tells of it. In the arena; `utf8` as in struct term. */
+const char *report_study_confirmed(struct arena *arena, const struct report_confirmed *confirmed, bool utf8);
+
 /* The best of each target, how sure that is, and where what was measured stands. */
 void report_study_answer(const struct term *term, const struct study_matrix *matrix,
 			 const struct study_outcome *outcome);
 
 /* A list, for each target: {"target", "best", "sure", "unsure" (why), "bad", "fallback", "configurations",
- * "confirmed"}. */
+ * "confirmed"}. The last is null or {"ratio", "low", "high", "pairs", "within" (see struct report_confirmed), "alpha"
+ * (nominal, of the interval)}. */
 json_t *report_study_answer_json(const struct study_matrix *matrix, const struct study_outcome *outcome);
 
 /* What to take, how sure that is and what more time would bring, the front, idle watts, shares. */

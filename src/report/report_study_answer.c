@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "report.h"
+#include "report_scale.h"
 #include "report_study.h"
 #include "stat_many.h"
 #include "text.h"
@@ -18,6 +19,11 @@ struct row {
 	double ratio, low, high; /* to the baseline; NAN: not known */
 	double good;		 /* P(within the margin of the best); NAN: the design does not say */
 };
+
+static json_t *number(double value)
+{
+	return isfinite(value) ? json_real(value) : json_null();
+}
 
 static int by_value(const void *a, const void *b)
 {
@@ -185,9 +191,33 @@ static const char *sureness(struct arena *arena, const struct study *study, cons
 			    100 * study->confidence);
 }
 
+const char *report_study_confirmed(struct arena *arena, const struct report_confirmed *confirmed, bool utf8)
+{
+	const struct scale percent = {.unit_size = 1, .unit = "%"};
+	const struct stat_interval *ratio = &confirmed->ratio;
+	const double ends[] = {ratio->estimate, ratio->low, ratio->high};
+	const char *pairs = text_count(arena, confirmed->pairs, "pair", "pairs"), *words[ARRAY_SIZE(ends)];
+	double half = 50 * (ratio->high - ratio->low);
+
+	if (isfinite(confirmed->within))
+		return arena_printf(arena, "no difference larger than %s was found (%s)",
+				    scale_plain(arena, 100 * confirmed->within, half, "%"), pairs);
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
+		words[i] = scale_change(arena, &percent, 100 * (ends[i] - 1), half, utf8);
+	return arena_printf(arena, "%s (%s to %s, %s)", words[0], words[1], words[2], pairs);
+}
+
+static struct report_confirmed confirmed_of(const struct stat_compare *compare)
+{
+	bool found = compare->differs && compare->verdict != STAT_EQUIVALENT;
+
+	return (struct report_confirmed){compare->ratio, found ? (double)NAN : compare->within, compare->blocks};
+}
+
 static void print_confirmed(const struct term *term, struct arena *arena, const struct study_outcome *outcome,
 			    size_t target, const struct study_answer *answer)
 {
+	struct report_confirmed confirmed;
 	struct stat_compare compare;
 	struct err err = {0};
 	int r =
@@ -199,18 +229,19 @@ static void print_confirmed(const struct term *term, struct arena *arena, const 
 	}
 	if (r < 0)
 		return;
-	if (compare.verdict == STAT_EQUIVALENT || !compare.differs)
-		term_flow(
-		    term, 2, false,
-		    arena_printf(arena,
-				 "measured again against the baseline: no difference larger than %.1f %% was found (%d "
-				 "pairs)",
-				 100 * compare.within, compare.blocks));
-	else
-		term_flow(term, 2, false,
-			  arena_printf(arena, "measured again against the baseline: %s (%+.1f to %+.1f %%, %d pairs)",
-				       difference(arena, compare.ratio.estimate), 100 * (compare.ratio.low - 1),
-				       100 * (compare.ratio.high - 1), compare.blocks));
+	confirmed = confirmed_of(&compare);
+	term_flow(term, 2, false,
+		  arena_printf(arena, "measured again beside the baseline: %s",
+			       report_study_confirmed(arena, &confirmed, term->utf8)));
+}
+
+static json_t *confirmed_json(const struct stat_compare *compare)
+{
+	const struct report_confirmed confirmed = confirmed_of(compare);
+
+	return json_pack("{s:o, s:o, s:o, s:i, s:o, s:f}", "ratio", number(confirmed.ratio.estimate), "low",
+			 number(confirmed.ratio.low), "high", number(confirmed.ratio.high), "pairs", confirmed.pairs,
+			 "within", number(confirmed.within), "alpha", compare->alpha);
 }
 
 void report_study_answer(const struct term *term, const struct study_matrix *matrix,
@@ -259,11 +290,6 @@ void report_study_answer(const struct term *term, const struct study_matrix *mat
 		term_flow(term, 0, true, arena_printf(arena, "Energy: %s.", bench_lack_text(arena, &outcome->lack)));
 }
 
-static json_t *number(double value)
-{
-	return isfinite(value) ? json_real(value) : json_null();
-}
-
 json_t *report_study_answer_json(const struct study_matrix *matrix, const struct study_outcome *outcome)
 {
 	const struct study_target *targets;
@@ -302,10 +328,7 @@ json_t *report_study_answer_json(const struct study_matrix *matrix, const struct
 				 number(answer.bad), "fallback", answer.fallback, "configurations", configs);
 		if (answer.incumbent >= 0 && study_confirmed(outcome->engine, t, outcome->seen, outcome->count,
 							     answer.incumbent, &compare, NULL) == 0)
-			json_object_set_new(json, "confirmed",
-					    json_pack("{s:o, s:o, s:o, s:i}", "ratio", number(compare.ratio.estimate),
-						      "low", number(compare.ratio.low), "high",
-						      number(compare.ratio.high), "pairs", compare.blocks));
+			json_object_set_new(json, "confirmed", confirmed_json(&compare));
 		else
 			json_object_set_new(json, "confirmed", json_null());
 		json_array_append_new(list, json);

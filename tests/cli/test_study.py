@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """`hvtune study check` from outside: what is shown, every mistake with its line, and that nothing is touched."""
 import json
+import re
 import shutil
 import signal
 import sqlite3
@@ -319,6 +320,11 @@ class Run(Test):
         self.assertTrue((self.folder / "setup").exists())
         kept = hvtune("report", "--store", self.store, "--json")
         self.assert_code(kept, 0)
+        # One estimator: what was looked at after each pair is not told with a plain 95 % interval afterwards.
+        change, = [one for one in json.loads(kept.out)["changes"] if one["metric"] == "wall time"]
+        for name, of in (("ratio", "ratio"), ("low", "low"), ("high", "high")):
+            self.assertAlmostEqual(change[of], target["confirmed"][name], places=9)
+        self.assertEqual(change["pairs"], target["confirmed"]["pairs"])
         self.assertIn('"nap=short"', kept.out.replace("\\", ""))
         self.assertEqual(list(Path("/var/tmp").glob(f"hvtune-study-{found['uid'][:12]}")), [])
 
@@ -326,7 +332,11 @@ class Run(Test):
         done = self.run_study()
         self.assert_code(done, 0)
         self.assertIn("Best for time: nap=short", done.out)
-        self.assertRegex(" ".join(done.out.split()), "switches, [0-9]+ s; announced were .*; all settings are as before")
+        self.assertRegex(" ".join(done.out.split()), "switches, [0-9.]+ s; announced were .*; all settings are as before")
+        # The report has the figures that were printed, in the same form.
+        (figures,) = re.findall(r"measured again beside the baseline: ([^)]*\))", " ".join(done.out.split()))
+        verdict = " ".join(json.loads(hvtune("report", "--store", self.store, "--json").out)["verdict"])
+        self.assertIn(f"Measured again beside the baseline: {figures}.", verdict)
 
     def test_a_level_that_fails_is_taken_back(self):
         self.path.write_text(RUN.format(folder=self.folder).replace("echo 0.02 >", "false && echo 0.02 >"), encoding="utf-8")

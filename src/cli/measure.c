@@ -333,7 +333,7 @@ struct bench_subject measure_subject(const struct measure *measure, const char *
 
 /* ---- the session ---- */
 
-static const char *json_text(struct arena *arena, json_t *json)
+const char *measure_json_text(struct arena *arena, json_t *json)
 {
 	char *text = json_dumps(json, JSON_COMPACT | JSON_REAL_PRECISION(17));
 	const char *kept = arena_strdup(arena, text ? text : "null");
@@ -375,95 +375,10 @@ static const char *environment_text(const struct cli *cli, struct arena *arena)
 	while ((given = cli_next(cli, OPTION_ENV, &at))) {
 		size_t length = strcspn(given, "=");
 
-		json_object_set_new(json, arena_strndup(arena, given, length), report_json_text(given + length + 1));
+		json_object_set_new(json, arena_strndup(arena, given, length),
+				    report_json_text(given + length + 1));
 	}
-	return json_text(arena, json);
-}
-
-/* "12 KiB" of {"name", "value", "unit"}; NULL of one without a value. */
-static const char *fact_value(struct arena *arena, const json_t *fact)
-{
-	const json_t *value = json_object_get(fact, "value");
-	const char *unit = json_string_value(json_object_get(fact, "unit")), *kept;
-	char *text;
-
-	if (!value || json_is_null(value))
-		return NULL;
-	text = json_is_string(value) ? strdup(json_string_value(value))
-				     : json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-	kept = arena_printf(arena, "%s%s%s", text ? text : "", unit && *unit ? " " : "", unit ? unit : "");
-	free(text);
-	return kept;
-}
-
-/* A file of a source of energy says that it may be read; what it is worth is for the meters to say, who have read it.
- */
-static const char *judged(const struct measure *measure, const json_t *fact, const char *value)
-{
-	const char *name = json_string_value(json_object_get(fact, "name"));
-	const char *place = json_string_value(json_object_get(fact, "source"));
-	const struct meter_source *source =
-	    text_equal(name, "power.usable") && measure->meters ? meter_source_of(measure->meters, place) : NULL;
-
-	if (!value || !source || source->state == METER_VALUE)
-		return value;
-	return arena_printf(measure->arena, "%s%s%s", meter_state_name(source->state), source->why ? ": " : "",
-			    source->why ? source->why : "");
-}
-
-static bool is_alone(const json_t *list, size_t index)
-{
-	const char *name = json_string_value(json_object_get(json_array_get(list, index), "name"));
-
-	for (size_t i = 0; i < json_array_size(list); i++)
-		if (i != index && text_equal(json_string_value(json_object_get(json_array_get(list, i), "name")), name))
-			return false;
-	return true;
-}
-
-static void add_facts(const struct measure *measure, json_t *flat, const json_t *list)
-{
-	struct arena *arena = measure->arena;
-	static const char about[] = "power.usable idle.state cmdline.word kvm.parameter daemons.running device";
-	size_t index;
-	json_t *fact;
-
-	json_array_foreach (list, index, fact) {
-		const char *name = json_string_value(json_object_get(fact, "name"));
-		const char *label = json_string_value(json_object_get(fact, "label"));
-		const char *value = judged(measure, fact, fact_value(arena, fact));
-		const char *cpus = json_string_value(json_object_get(fact, "cpus")), *before;
-
-		if (!name || !value)
-			continue;
-		if (cpus)
-			value = arena_printf(arena, "%s (CPUs %s)", value, cpus);
-		/*
-		 * Several of one name are told apart by their labels, and those of one label are one text. Where the
-		 * label is what the fact is about, one alone has it too.
-		 */
-		if (label && (text_has_word(about, " ", name) || !is_alone(list, index)))
-			name = arena_printf(arena, "%s %s", name, label);
-		before = json_string_value(json_object_get(flat, name));
-		if (before)
-			value = arena_printf(arena, "%s; %s", before, value);
-		json_object_set_new(flat, name, report_json_text(value));
-	}
-}
-
-/* The facts that have a value, as one object of texts. */
-static const char *facts_text(const struct measure *measure)
-{
-	json_t *all = report_facts_json(measure->host, NULL, NULL, 0), *flat = json_object();
-	const char *key;
-	json_t *list;
-
-	json_object_set_new(flat, "host", report_json_text(host_summary(measure->host, measure->arena)));
-	json_object_foreach (json_object_get(all, "facts"), key, list) {
-		add_facts(measure, flat, list);
-	}
-	json_decref(all);
-	return json_text(measure->arena, flat);
+	return measure_json_text(arena, json);
 }
 
 struct store_session measure_session(const struct cli *cli, const struct measure *measure)
@@ -478,7 +393,7 @@ struct store_session measure_session(const struct cli *cli, const struct measure
 				      .cwd = getcwd(cwd, sizeof(cwd)) ? arena_strdup(arena, cwd) : NULL,
 				      .version = HVTUNE_VERSION,
 				      .host = arena_strdup(arena, own_name),
-				      .facts = facts_text(measure),
+				      .facts = measure_facts(measure),
 				      .environment = environment_text(cli, arena)};
 }
 
@@ -519,7 +434,7 @@ int measure_begin(const struct cli *cli, struct measure *measure, json_t *method
 	struct err err = {0};
 	struct bench_limits limits = {0};
 	int r = measure_limits(cli, measure->meters, &limits);
-	const char *text = json_text(measure->arena, method);
+	const char *text = measure_json_text(measure->arena, method);
 
 	if (r)
 		return r;
@@ -565,7 +480,7 @@ int measure_end(const struct cli *cli, struct measure *measure, const struct err
 	if (measure->cleanup.argv && bench_hook(measure->bench, &measure->cleanup, "--cleanup", &end_err) < 0)
 		code = cli_fail(&end_err);
 	if (verdict)
-		text = json_text(measure->arena, json_deep_copy(verdict));
+		text = measure_json_text(measure->arena, json_deep_copy(verdict));
 	if (bench_close(measure->bench, state,
 			why	     ? why
 			: *err->what ? err->what

@@ -63,6 +63,12 @@ int measure_text_command(const struct cli *cli, struct measure *measure, const c
 int measure_words_command(const struct cli *cli, struct measure *measure, char *const *words, int count,
 			  struct bench_command *ret);
 
+/* Compact JSON as a text in the arena; takes the reference. */
+const char *measure_json_text(struct arena *arena, json_t *json);
+
+/* What is kept of the host with a session: the facts that have a value, as one object of texts (JSON), in the arena. */
+const char *measure_facts(const struct measure *measure);
+
 /* A session of this command on this machine, but for its method; texts in the arena. */
 struct store_session measure_session(const struct cli *cli, const struct measure *measure);
 

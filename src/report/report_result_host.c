@@ -137,11 +137,57 @@ static const char *command_line(const struct facts *facts)
 	return text;
 }
 
+/* What stands between `start` and `end` of a text, or NULL. */
+static const char *between(struct arena *arena, const char *text, const char *start, const char *end)
+{
+	size_t length = strlen(text), tail = strlen(end);
+
+	return text_starts(text, start) && length >= strlen(start) + tail && text_equal(text + length - tail, end)
+		   ? arena_strndup(arena, text + strlen(start), length - strlen(start) - tail)
+		   : NULL;
+}
+
+/* "node 0: 256, 0 free; node 1: ..." of a size; NULL: there is one node. */
+static const char *hugepages_by_node(const struct facts *facts, const char *size)
+{
+	const char *start = arena_printf(facts->arena, "memory.node_hugepages Hugepages of %s, Node ", size);
+	const char *text = "", *key;
+	json_t *value;
+	int count = 0;
+
+	json_object_foreach ((json_t *)facts->json, key, value) {
+		const char *node = between(facts->arena, key, start, "");
+
+		if (node && json_is_string(value) && ++count <= MOST_PARTS)
+			text = arena_printf(facts->arena, "%s%snode %s: %s", text, *text ? "; " : "", node,
+					    json_string_value(value));
+	}
+	return count > MOST_PARTS ? arena_printf(facts->arena, "%s; and %d more", text, count - MOST_PARTS)
+	       : count > 1	  ? text
+				  : NULL;
+}
+
+/* "512 of 2 MiB (node 0: 256, 0 free; node 1: 256, 0 free), 4 of 1 GiB; usual size 2 MiB". */
 static const char *hugepages(const struct facts *facts)
 {
-	const char *count = fact(facts, "memory.hugepages"), *size = fact(facts, "memory.default_hugepage");
+	const char *usual = fact(facts, "memory.default_hugepage"), *text = "", *key;
+	json_t *value;
 
-	return count && size ? arena_printf(facts->arena, "%s; usual size %s", count, size) : count;
+	json_object_foreach ((json_t *)facts->json, key, value) {
+		const char *size = between(facts->arena, key, "memory.hugepages Hugepages of ", ", Total");
+		const char *count = json_string_value(value), *nodes = NULL;
+
+		if (!size || !count)
+			continue;
+		if (!text_equal(count, "0"))
+			nodes = hugepages_by_node(facts, size);
+		text = arena_printf(facts->arena, "%s%s%s of %s%s%s%s", text, *text ? ", " : "", count, size,
+				    nodes ? " (" : "", nodes ? nodes : "", nodes ? ")" : "");
+	}
+	/* Kept by an older hvtune, or of one size: the sum is all that is known. */
+	if (!*text)
+		text = fact(facts, "memory.hugepages");
+	return text && usual ? arena_printf(facts->arena, "%s; usual size %s", text, usual) : text;
 }
 
 /* Daemons that are running. */

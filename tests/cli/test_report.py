@@ -227,6 +227,7 @@ class Reports(Test):
         for part in ("epyc: EPYC 9354P: 32 cores, 64 threads", "processor AMD EPYC 9354P 32-Core Processor",
                      "topology 1 package, 8 CCDs, 64 threads", "kernel 6.14.0", "memory 377.5 GiB", "runs under none",
                      "kernel's command line quiet amd_pstate=active", "governor performance (CPUs 0); schedutil (CPUs 1-63)",
+                     "hugepages 512 of 2 MiB (node 0: 500, 0 free; node 1: 12, 12 free), 0 of 1 GiB; usual size 2.000 MiB",
                      "highest clock of the hardware 3.799 GHz (CPUs 0-63)", "vulnerable tsa (no microcode)", "mitigated spectre_v2",
                      "not affected by l1tf", "sources of energy and power readable, of one package", "hvtune 0.1.0"):
             self.assertIn(part, text)

@@ -158,7 +158,14 @@ class Run(Measuring):
         self.assertEqual(session[3], "done")
         self.assertEqual(json.loads(session[4])["runs"], 2)
         self.assertEqual(json.loads(session[5]), {"A": "b"})
-        self.assertIn("host", json.loads(session[6]))
+        facts = json.loads(session[6])
+        self.assertIn("host", facts)
+        # Counts of several sizes are told apart by their size.
+        self.assertNotIn("memory.hugepages Total", facts)
+        for pool in Path("/sys/kernel/mm/hugepages").glob("hugepages-*kB"):
+            size = {2048: "2 MiB", 1048576: "1 GiB"}.get(int(pool.name[10:-2]))
+            if size and len(list(pool.parent.iterdir())) > 1:
+                self.assertEqual(facts[f"memory.hugepages Hugepages of {size}, Total"], (pool / "nr_hugepages").read_text().strip())
         self.assertEqual(self.rows("SELECT command FROM configuration"), [('["sh","-c","exit 0"]',)])
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         self.assertEqual({row[0] for row in self.rows("SELECT boot FROM run")}, {boot})

@@ -58,7 +58,10 @@ static void begin(struct scene *scene, const char *kind, const char *name, int m
 		     "1-63)\", \"cpufreq.cpuinfo_max_khz\": \"3799072 kHz (CPUs 0-63)\", \"spectre_v2\": "
 		     "\"Mitigation: Retpolines\", \"tsa\": \"Vulnerable: no microcode\", \"l1tf\": \"Not "
 		     "affected\", \"cmdline.word quiet\": \"set\", \"cmdline.word amd_pstate\": \"active\", "
-		     "\"power.usable\": \"readable, of one package\"}",
+		     "\"memory.default_hugepage\": \"2048 KiB\", \"memory.hugepages Hugepages of 2 MiB, Total\": "
+		     "\"512\", \"memory.hugepages Hugepages of 1 GiB, Total\": \"0\", \"memory.node_hugepages "
+		     "Hugepages of 2 MiB, Node 0\": \"500, 0 free\", \"memory.node_hugepages Hugepages of 2 MiB, "
+		     "Node 1\": \"12, 12 free\", \"power.usable\": \"readable, of one package\"}",
 	    .environment = "{\"LC_ALL\": \"C\"}",
 	    .method = scene->method
 			  ? scene->method

@@ -22,4 +22,4 @@ printf -v left '%d.%06d' $((left / 1000000)) $((left % 1000000))
 sleep "$left"
 printf 'took %d.%06d s\n' $((wanted / 1000000)) $((wanted % 1000000))
 # The driver counts these.
-echo "lab-work: $MODE $GOVERNOR $EPP $BACKGROUND $((wanted / 1000)) ms, $(((${EPOCHREALTIME/./} - began) / 1000)) ms" >/dev/kmsg
+echo "lab-work: $MODE $GOVERNOR $EPP $BACKGROUND $VM $((wanted / 1000)) ms, $(((${EPOCHREALTIME/./} - began) / 1000)) ms" >/dev/kmsg

@@ -7,7 +7,7 @@
 
 SUITE_CORE="firmware acpi-cpufreq active hang"
 SUITE_MORE="panic disk-full reboot trial-boot boot-cut grub-words power-cut profile tuned nested leftovers
-	vms vm-set nested-apply tuned-left set set-cut set-reboot devices study-live"
+	vms vm-set nested-apply tuned-left set set-cut set-reboot devices study-live study"
 
 # The hvtune to test: --hvtune, else $HVTUNE, else the one in the build directory.
 find_hvtune() {
@@ -137,6 +137,13 @@ test_study-live() {
 	needs_hvtune || return
 	machine study-live --shape 1x2x1x2 --nodes 1 --mem 3072 --bmc off --amd-pstate active --timeout 2400 --cuts 1:lab-work \
 		"$LAB"/jobs/study-live.{sh,yaml} "$LAB"/jobs/study-{lib,truth,work,meter}.sh "$LAB/jobs/knobs.sh"
+}
+
+test_study() {
+	needs_hvtune || return
+	machine study --grub --shape 1x2x1x2 --nodes 1 --mem 3072 --bmc off --amd-pstate passive --timeout 10800 \
+		--cuts 3:lab-work "$LAB"/jobs/study.{sh,yaml} "$LAB"/jobs/study-{lib,truth,work,meter}.sh \
+		"$LAB"/jobs/{knobs,guest}.sh
 }
 
 test_devices() {

@@ -2,6 +2,7 @@
 """What `hvtune study` answers, with watts of a meter that follows the settings; and `study apply`, which keeps it."""
 import json
 import os
+import re
 import sqlite3
 import tempfile
 import unittest
@@ -308,6 +309,16 @@ class Apply(Test):
         done = self.apply("--pick", "fastest", "--dry-run", host=False)
         self.assert_code(done, 3)
         self.assertIn("kernel 6.0.0-old", done.err)
+        # What was measured under several kernels holds under any; that the file was changed since is found after that.
+        with sqlite3.connect(self.store) as database:
+            method = json.loads(database.execute("SELECT method FROM session").fetchone()[0])
+            method["file"] = re.sub("hook: .*", "hook: {levels: {off: {set: {boot.kernel: 6.1.9}}, "
+                                    "on: {set: {boot.kernel: 6.2.9}}}}", method["file"])
+            database.execute("UPDATE session SET method = ?", (json.dumps(method),))
+        done = self.apply("--pick", "fastest", "--dry-run", host=False)
+        self.assert_code(done, 3)
+        self.assertNotIn("6.0.0-old", done.err)
+        self.assertIn("what its levels set now is not what was measured", done.err)
 
     def test_refusals(self):
         for options, code, said in ((("--dry-run",), 2, "--pick"), (("--pick", "s=9 hook=on", "--dry-run"), 3, "not measured"),

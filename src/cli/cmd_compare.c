@@ -79,7 +79,8 @@ static int read_numbers(const struct cli *cli, struct compared *compared)
 	rule->blocks = (unsigned)blocks;
 	rule->warmup = (unsigned)warmup;
 	rule->time_ns = (int64_t)(time_s * 1e9);
-	rule->seed = (uint64_t)seed;
+	/* Six bytes are below what --seed takes, so that what is kept can be given again. */
+	rule->seed = seed < 0 ? 0 : (uint64_t)seed;
 	if (seed < 0)
 		(void)getrandom(&rule->seed, 6, 0);
 	compared->fail_share = cli_given(cli, OPTION_FAIL_IF_SLOWER) ? fail / 100 : (double)NAN;

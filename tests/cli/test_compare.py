@@ -88,6 +88,17 @@ class Commands(Comparing):
         self.assertNotEqual(orders[0], orders[2])
         self.assertEqual({order for order, in orders[0]}, {"[0,1]", "[1,0]"})
 
+    def test_a_seed_of_chance_can_be_given_again(self):
+        found = []
+        for seed in ((), ("--seed",)):
+            words = (*seed, *(str(found[0][0]) for _ in seed))
+            self.compare("--no-calibration", "--blocks", 12, *words, "--warmup", 0, "true", "true")
+            method, = self.rows("SELECT method FROM session ORDER BY id DESC LIMIT 1")
+            orders = self.rows("SELECT run_order FROM block WHERE session = (SELECT max(id) FROM session) ORDER BY id")
+            found.append((json.loads(method[0])["seed"], orders))
+        self.assertGreaterEqual(found[0][0], 0)
+        self.assertEqual(found[0], found[1])
+
     def test_a_block_with_a_void_run_is_repeated(self):
         script = Path(self.folder.name) / "flaky"
         count = Path(self.folder.name) / "count"

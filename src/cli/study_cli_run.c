@@ -10,6 +10,7 @@
 #include "report_study.h"
 #include "study_cli_boot.h"
 #include "study_meter.h"
+#include "study_ready.h"
 #include "study_suit.h"
 #include "study_time.h"
 #include "text.h"
@@ -424,9 +425,9 @@ static int find_study(struct cli *cli, struct arena *arena, struct study_cli_job
 	json_t *command = whole.session.command ? json_loads(whole.session.command, 0, NULL) : NULL;
 	const char *text = json_string_value(json_object_get(method, "file"));
 
-	/* `tune` measures another workload than its file says. */
+	/* `tune` of old kept the study of the program, and measured another workload than that says. */
 	if (text_equal(whole.session.kind, "study") && text &&
-	    text_equal(json_string_value(json_array_get(command, 1)), "study"))
+	    (text_equal(json_string_value(json_array_get(command, 1)), "study") || !text_equal(text, study_quick_text)))
 		job->text = arena_strdup(arena, text);
 	const json_t *takes = json_object_get(method, "takes");
 	double *seconds = ARENA_ARRAY(arena, json_array_size(takes) + 1, double);
@@ -438,7 +439,7 @@ static int find_study(struct cli *cli, struct arena *arena, struct study_cli_job
 	json_decref(method);
 	json_decref(command);
 	if (!job->text) {
-		(void)err_set(&err, EINVAL, wanted, "this session is of no `hvtune study run`");
+		(void)err_set(&err, EINVAL, wanted, "this session is of no `hvtune study run` or `hvtune tune`");
 		if (waiting)
 			(void)err_hint(&err, "hvtune study abort ends it; then run hvtune tune again");
 		return cli_fail(&err);

@@ -76,6 +76,31 @@ class Tune(Test):
         self.assertEqual(settings(), before)
         self.assert_code(hvtune("study", "abort"), 0)
 
+    def test_killed_and_gone_on_with(self):
+        """Its own workload, its directory and its time are those of the study that is gone on with, wherever that is asked."""
+        before, store, log = settings(), self.folder / "r.db", self.folder / "log"
+        process = subprocess.Popen([HVTUNE, "tune", "--minutes", "0.2", "--yes", "--store", store, "--", "sh", "-c",
+                                    'pwd >> log; : "a\'b"; sleep 0.3'], cwd=self.folder, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
+        for _ in range(200):
+            if log.exists() and len(log.read_text(encoding="ascii").splitlines()) > 6:
+                break
+            time.sleep(0.05)
+        process.kill()
+        process.wait()
+        runs = len(log.read_text(encoding="ascii").splitlines())
+        self.assertIn("was killed before its end: hvtune study resume", " ".join(hvtune("study", "status").out.split()))
+        done = hvtune("study", "resume", "--yes", "--json", prefix=("env", "-C", "/"))
+        self.assertIn(done.code, (0, 1), done.err)
+        found = json.loads(done.out)
+        self.assertEqual((found["study"], found["state"]), ("quick", "done"))
+        lines = log.read_text(encoding="ascii").splitlines()
+        self.assertGreater(len(lines), runs)
+        self.assertEqual(set(lines), {str(self.folder.resolve())})
+        self.assertGreater(found["runs"], len(lines) - runs)
+        self.assertEqual(settings(), before)
+        self.assertIn("no study runs", hvtune("study", "status").err)
+
     def test_what_somebody_changes_meanwhile_is_void(self):
         """Every setting that is compared is watched, and set anew after it was changed."""
         before = settings()

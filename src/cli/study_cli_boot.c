@@ -78,8 +78,8 @@ static int tell_begun(const struct cli *cli, const struct study_state *state)
 }
 
 int study_cli_note(const struct cli *cli, struct measure *measure, const struct study_cli_job *job,
-		   const struct study_matrix *matrix, const struct bench_limits *limits, struct study_state *ret,
-		   struct err *err)
+		   const struct study_matrix *matrix, const struct bench_limits *limits, bool timing,
+		   struct study_state *ret, struct err *err)
 {
 	const struct store_session session = measure_session(cli, measure);
 	struct study_state state = {.uid = job->resume ? job->resume : study_uid(measure->arena),
@@ -91,7 +91,9 @@ int study_cli_note(const struct cli *cli, struct measure *measure, const struct 
 				    .command = session.command,
 				    .directory = session.cwd,
 				    .limits = *limits,
-				    .budget_s = job->study->budget_s};
+				    .budget_s = job->study->budget_s,
+				    .timing = timing,
+				    .config = timing ? "each workload once, to tell how long it takes" : NULL};
 	struct study_boot boot = {.arena = measure->arena,
 				  .machine = &measure->machine,
 				  .study = job->study,
@@ -113,7 +115,7 @@ int study_cli_begin(const struct cli *cli, struct measure *measure, const struct
 
 	if (cli_given(cli, OPTION_NO_STORE))
 		return cli_usage(cli, "what a study has measured has to last over boots: leave --no-store out");
-	int r = study_cli_note(cli, measure, job, matrix, limits, &state, &err);
+	int r = study_cli_note(cli, measure, job, matrix, limits, false, &state, &err);
 
 	if (r == 0)
 		r = study_unit_start(&measure->machine, &err);

@@ -13,12 +13,13 @@ int study_cli_begin(const struct cli *cli, struct measure *measure, const struct
 		    const struct study_matrix *matrix, const struct bench_limits *limits);
 
 /*
- * Write the study down, with its unit where it boots the host. `ret` is to be cleared in any case, and must not outlive
+ * Write the study down, with its unit where it boots the host. `timing`: only that its workloads are run once, by this
+ * process; then it has no unit. `ret` is to be cleared in any case, and must not outlive
  * what `job` and `measure` hold. As study_go_begin().
  */
 int study_cli_note(const struct cli *cli, struct measure *measure, const struct study_cli_job *job,
-		   const struct study_matrix *matrix, const struct bench_limits *limits, struct study_state *ret,
-		   struct err *err);
+		   const struct study_matrix *matrix, const struct bench_limits *limits, bool timing,
+		   struct study_state *ret, struct err *err);
 
 /* What will happen to the machine, for the terminal that will lose it. */
 void study_cli_foretell(const struct cli *cli, struct arena *arena, const struct study_matrix *matrix);

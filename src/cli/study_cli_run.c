@@ -287,15 +287,11 @@ static int time_workloads(const struct cli *cli, struct measure *measure, const 
 	struct knob_machine *machine = &measure->machine;
 	struct err err = {0};
 
-	if (geteuid() != 0 || !machine->writer || job->resume || study_needs_boots(job->study) ||
-	    !study_time_wanted(job->study, measure->arena))
+	if (geteuid() != 0 || !machine->writer || job->resume || !study_time_wanted(job->study, measure->arena))
 		return study_cli_time(cli, measure, job);
-	if (study_cli_note(cli, measure, job, matrix, limits, &state, &err) < 0)
+	if (study_cli_note(cli, measure, job, matrix, limits, true, &state, &err) < 0)
 		return cli_fail(&err);
-	state.timing = true;
-	state.config = "each workload once, to tell how long it takes";
-	int written = study_state_write(machine, &state, &err);
-	int r = written < 0 ? cli_fail(&err) : study_cli_time(cli, measure, job);
+	int r = study_cli_time(cli, measure, job);
 
 	return study_state_remove(machine, &err) < 0 ? cli_fail(&err) : r;
 }
@@ -346,7 +342,7 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 	/* Others can only ask and wish where this one may write what they read. */
 	bool noted = geteuid() == 0 && measure.machine.writer;
 
-	if (noted && study_cli_note(cli, &measure, job, &matrix, &limits, &state, &err) < 0)
+	if (noted && study_cli_note(cli, &measure, job, &matrix, &limits, false, &state, &err) < 0)
 		return cli_fail(&err);
 	const struct study_setup setup = {.matrix = &matrix,
 					  .machine = &measure.machine,

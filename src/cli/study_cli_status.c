@@ -14,7 +14,7 @@
 struct standing {
 	const struct study_state *state;
 	struct study *study;
-	const char *word; /* "running", "booting", "paused", "waiting", "ending" */
+	const char *word; /* "starting", "running", "booting", "paused", "waiting", "ending" */
 	enum study_wish wish;
 	double left_s; /* of the budget; negative: it has none */
 };
@@ -58,6 +58,8 @@ static const char *word_of(struct knob_machine *machine, const struct study_stat
 		return "booting";
 	if (alive)
 		return "running";
+	if (study_state_is_starting(machine, state))
+		return "starting";
 	return state->paused ? "paused" : "waiting";
 }
 
@@ -123,6 +125,8 @@ static void print_text(const struct cli *cli, struct arena *arena, const struct 
 	static const struct {
 		const char *word, *text;
 	} words[] = {{"running", "runs"},
+		     {"starting", "is starting: " STUDY_UNIT " has not begun yet; where that lasts, systemctl status "
+				  "hvtune-study tells why"},
 		     {"booting", "waits for the host to boot"},
 		     {"paused", "is paused: hvtune study resume goes on with it"},
 		     {"waiting", "waits: it was stopped or killed, and goes on with the next boot, or hvtune study "
@@ -227,6 +231,21 @@ int study_cli_pause(struct cli *cli)
 	return EXIT_FINE;
 }
 
+/* Its unit may be about to begin: that ends it, or is gone before this process does. */
+static int end_here(struct cli *cli, struct knob_machine *machine)
+{
+	CLEANUP(study_state_clear) struct study_state state = {0};
+	struct err fault = {0}, gone = {0};
+
+	if (study_unit_stop(machine, &fault) < 0)
+		(void)cli_fail(&fault);
+	if (study_state_read(machine, &state, &gone) == -ENOENT) {
+		term_flow(&cli->out, 0, true, "The study has ended, and everything is put back.");
+		return EXIT_FINE;
+	}
+	return study_cli_carry_on(cli);
+}
+
 int study_cli_abort(struct cli *cli)
 {
 	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
@@ -247,7 +266,7 @@ int study_cli_abort(struct cli *cli)
 	}
 	if (!sys_writer_is_live(machine.writer))
 		return EXIT_FINE;
-	return study_cli_carry_on(cli);
+	return end_here(cli, &machine);
 }
 
 bool study_cli_wake(struct cli *cli, int *ret_code)

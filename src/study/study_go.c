@@ -83,7 +83,7 @@ int study_go_begin(struct study_boot *boot, struct err *err)
 	struct study_state *state = boot->state;
 	const char *kernel = NULL;
 	struct err fault = {0};
-	bool boots = study_needs_boots(boot->study);
+	bool boots = study_needs_boots(boot->study), unit = boots && !state->timing;
 	int r = study_state_refuse(boot->machine, state->uid, err);
 
 	if (r == 0 && boots)
@@ -100,18 +100,19 @@ int study_go_begin(struct study_boot *boot, struct err *err)
 	state->out = json_array();
 	state->failures = json_array();
 	state->began_s = (int64_t)time(NULL);
-	state->boots_most = !boots			? 0
+	state->boots_most = !unit			? 0
 			    : boot->study->limits.boots ? boot->study->limits.boots
 							: study_usual_boots(&boot->matrix);
 	state->boot = knob_boot_id(boot->machine);
 	state->asked.levels = study_boot_levels(&boot->matrix, boot->matrix.baseline);
 	state->clean = true;
-	if (!boots)
+	state->starting = unit;
+	if (!unit)
 		study_state_take(boot->machine, state);
 	r = study_wish_write(boot->machine, STUDY_NO_WISH, err);
 	if (r == 0)
 		r = study_state_write(boot->machine, state, err);
-	if (r < 0 || !boots)
+	if (r < 0 || !unit)
 		return r;
 	r = study_unit_install(boot->machine, err);
 	if (r < 0) {
@@ -242,25 +243,52 @@ static int arrive(struct study_boot *boot, struct err *err)
 	return written < 0 ? written : r;
 }
 
+/*
+ * What a kill or a boot has left is put back before anything is judged; who asks is told of this process already. What
+ * would end it comes after that, since half of it would be left again: -EINTR.
+ */
+static int put_in_order(struct study_boot *boot, struct err *err)
+{
+	struct study_state *state = boot->state;
+	struct bench_signals signals;
+	struct err fault = {0};
+
+	bench_signals_hold(&signals);
+	study_state_name(boot->machine, state);
+	int r = study_state_write(boot->machine, state, err);
+
+	/* What has to be put back inside guests needs them up; where one is not, that is told then. */
+	if (r == 0)
+		(void)study_vm_wake(boot->machine, boot->study, state->vms, true, &fault);
+	fault = (struct err){0};
+	if (r == 0)
+		r = study_host_tidy(boot->machine, NULL, err);
+	/* Of a mount that went with a boot nothing is left to be taken back; a file that was written is. */
+	if (r == 0 && study_host_unhook(boot->arena, boot->study, state, &fault) < 0 && boot->notify)
+		boot->notify(boot->data, "failed",
+			     arena_printf(boot->arena, "after a kill or a power cut: %s: %s", fault.where, fault.what));
+	bool came = bench_signals_came(&signals);
+
+	bench_signals_release(&signals);
+	return r < 0 ? r : came ? -EINTR : 0;
+}
+
 int study_go_on(struct study_boot *boot, const struct study_setup *setup, struct study_outcome *outcome,
 		enum study_move *ret, struct err *err)
 {
 	struct study_state *state = boot->state;
-	enum study_wish wish = study_wish_read(boot->machine);
+	enum study_wish wish;
 	bool decided = false;
 	struct err fault = {0};
-	int r, arrived;
+	int arrived, r = put_in_order(boot, err);
 
-	/* What has to be put back inside guests needs them up; where one is not, that is told then. */
-	(void)study_vm_wake(boot->machine, boot->study, state->vms, true, &fault);
-	fault = (struct err){0};
-	r = study_host_tidy(boot->machine, NULL, err);
-	if (r < 0)
+	if (r < 0 && r != -EINTR)
 		return r;
-	/* Of a mount that went with a boot nothing is left to be taken back; a file that was written is. */
-	if (study_host_unhook(boot->arena, boot->study, state, &fault) < 0 && boot->notify)
-		boot->notify(boot->data, "failed",
-			     arena_printf(boot->arena, "after a kill or a power cut: %s: %s", fault.where, fault.what));
+	wish = study_wish_read(boot->machine);
+	if (r == -EINTR && wish == STUDY_NO_WISH && !state->end) {
+		*ret = STUDY_LEFT;
+		return 0;
+	}
 	if (wish == STUDY_WISH_ABORT)
 		end_as(boot, "stopped", "aborted");
 	arrived = study_needs_boots(boot->study) ? arrive(boot, err) : 0;

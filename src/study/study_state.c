@@ -79,6 +79,7 @@ static void read_all(struct arena *arena, const json_t *json, struct study_state
 	    .next_entry = json_is_true(json_object_get(json, "next_entry")),
 	    .boots_most = count_of(json, "boots_most"),
 	    .budget_s = number_of(json, "budget_s"),
+	    .starting = json_is_true(json_object_get(json, "starting")),
 	    .timing = json_is_true(json_object_get(json, "timing")),
 	    .spent_s = number_of(json, "spent_s"),
 	    .boots = count_of(json, "boots"),
@@ -210,6 +211,7 @@ static json_t *state_json(const struct study_state *state)
 		put_text(json, texts[i].key, texts[i].text);
 	if (state->budget_s > 0)
 		(void)json_object_set_new(json, "budget_s", json_real(state->budget_s));
+	(void)json_object_set_new(json, "starting", json_boolean(state->starting));
 	(void)json_object_set_new(json, "timing", json_boolean(state->timing));
 	put_shared(json, "environment", state->environment);
 	put_shared(json, "suited", state->suited);
@@ -276,10 +278,22 @@ bool study_state_is_alive(struct knob_machine *machine, const struct study_state
 	return state->pid && state->pid_start && start_of(machine, state->pid) == state->pid_start;
 }
 
-void study_state_take(struct knob_machine *machine, struct study_state *state)
+bool study_state_is_starting(struct knob_machine *machine, const struct study_state *state)
+{
+	return state->starting && !state->paused && text_equal(state->boot, knob_boot_id(machine)) &&
+	       !study_state_is_alive(machine, state);
+}
+
+void study_state_name(struct knob_machine *machine, struct study_state *state)
 {
 	state->pid = (int)getpid();
 	state->pid_start = start_of(machine, state->pid);
+	state->starting = false;
+}
+
+void study_state_take(struct knob_machine *machine, struct study_state *state)
+{
+	study_state_name(machine, state);
 	state->clean = false;
 }
 
@@ -289,6 +303,8 @@ const char *study_state_words(struct knob_machine *machine, const struct study_s
 {
 	if (study_state_is_alive(machine, state))
 		return state->end ? "is being ended" : "runs";
+	if (!state->end && study_state_is_starting(machine, state))
+		return "is starting";
 	if (state->end)
 		return "has ended, and has something left to be put back";
 	if (state->asked.boot)
@@ -315,8 +331,9 @@ int study_state_refuse(struct knob_machine *machine, const char *uid, struct err
 	if (text_equal(uid, other.uid) && !other.boots_most && (!alive || other.pid == (int)getpid()))
 		return 0;
 	(void)err_set(err, EBUSY, NULL, "study %s %s", other.name, study_state_words(machine, &other));
-	(void)err_hint(err, alive ? "hvtune study status tells how it stands, hvtune study abort ends it"
-				  : "hvtune study resume goes on with it, hvtune study abort ends it");
+	(void)err_hint(err, alive || study_state_is_starting(machine, &other)
+				? "hvtune study status tells how it stands, hvtune study abort ends it"
+				: "hvtune study resume goes on with it, hvtune study abort ends it");
 	return -EBUSY;
 }
 

@@ -51,6 +51,7 @@ struct study_state {
 	unsigned boots_most;	    /* of the host, in all; 0: it boots never */
 	/* How it stands. */
 	double budget_s;      /* as options have it; 0: as the file has it */
+	bool starting;	      /* its unit was asked to start, and has not begun */
 	bool timing;	      /* nothing is measured yet: each workload is run once, to tell how long it takes */
 	double spent_s;	      /* at work, boots too; without the present process */
 	unsigned boots;	      /* asked for so far */
@@ -91,7 +92,13 @@ int study_state_remove(struct knob_machine *machine, struct err *err);
 /* Is the process there that runs it? */
 bool study_state_is_alive(struct knob_machine *machine, const struct study_state *state);
 
-/* Make this process the one that runs it; written with the next study_state_write(). */
+/* Was its unit asked to start in this boot, and has not begun yet? */
+bool study_state_is_starting(struct knob_machine *machine, const struct study_state *state);
+
+/* Name this process as the one that runs it; written with the next study_state_write(). */
+void study_state_name(struct knob_machine *machine, struct study_state *state);
+
+/* The same, and from now on something may have to be put back. */
 void study_state_take(struct knob_machine *machine, struct study_state *state);
 
 /* How it stands in the words of a sentence about it, without a full stop: "runs", "is paused". */

@@ -71,3 +71,10 @@ int study_unit_start(struct knob_machine *machine, struct err *err)
 
 	return boot_run(machine, start, NULL, err);
 }
+
+int study_unit_stop(struct knob_machine *machine, struct err *err)
+{
+	static const char *const stop[] = {"systemctl", "stop", STUDY_UNIT, NULL};
+
+	return sys_writer_exists(machine->writer, KNOB_STUDY_UNIT) ? boot_run(machine, stop, NULL, err) : 0;
+}

@@ -17,6 +17,9 @@ int study_unit_install(struct knob_machine *machine, struct err *err);
 /* Take it away; one that is not there is fine. */
 int study_unit_remove(struct knob_machine *machine, struct err *err);
 
+/* End it, or its start that is still to come, and wait until it has ended; one that is not there is fine. */
+int study_unit_stop(struct knob_machine *machine, struct err *err);
+
 /* Start it now, without waiting for it. */
 int study_unit_start(struct knob_machine *machine, struct err *err);
 

@@ -587,8 +587,11 @@ static void test_wishes(void **state)
 
 	(void)state;
 	assert_int_equal(process(&sim, true), 0);
+	/* Until its unit has begun it is told as one that starts. */
+	assert_non_null(strstr(state_text(&sim), "\"starting\": true"));
 	while (!strstr(get(&sim, "/proc/cmdline"), "hvtune.trial")) {
 		assert_int_equal(process(&sim, false), STUDY_BOOTS);
+		assert_non_null(strstr(state_text(&sim), "\"starting\": false"));
 		boot(&sim);
 	}
 	put(&sim, KNOB_STUDY_WISH, "pause\n");
@@ -598,6 +601,20 @@ static void test_wishes(void **state)
 	put(&sim, KNOB_STUDY_WISH, "abort\n");
 	assert_int_equal(process(&sim, false), STUDY_BOOTS);
 	boot(&sim);
+	assert_int_equal(process(&sim, false), STUDY_OVER);
+	check_restored(&sim, before);
+	stop(&sim);
+}
+
+/* Aborted before its unit has begun: nothing was measured, and nothing is left of it. */
+static void test_aborted_at_once(void **state)
+{
+	struct sim sim = start(FOUR);
+	const char *before = sum_of(&sim);
+
+	(void)state;
+	assert_int_equal(process(&sim, true), 0);
+	put(&sim, KNOB_STUDY_WISH, "abort\n");
 	assert_int_equal(process(&sim, false), STUDY_OVER);
 	check_restored(&sim, before);
 	stop(&sim);
@@ -706,6 +723,7 @@ int main(void)
 					   cmocka_unit_test(test_killed_anywhere),
 					   cmocka_unit_test(test_signal),
 					   cmocka_unit_test(test_wishes),
+					   cmocka_unit_test(test_aborted_at_once),
 					   cmocka_unit_test(test_abort_by_the_line),
 					   cmocka_unit_test(test_never_confirmed),
 					   cmocka_unit_test(test_bounded),

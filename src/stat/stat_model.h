@@ -16,7 +16,7 @@
  * Runs of one boot are alike where something of the host changes more slowly than runs follow each other: their noise
  * is a first-order autoregression (Box & Jenkins, Time Series Analysis, 3.2) over their places in the boot. Taken for
  * independent they would show too small a noise, and their mean would be worth n instead of about n (1 - r) / (1 + r)
- * runs (Bayley & Hammersley 1946). r is estimated with the rest: weights of 0, .15 ... .9 from how likely the means of
+ * runs (Bayley & Hammersley 1946). r is estimated with the rest: weights of 0, .2 ... .95 from how likely the means of
  * cells and the differences within them are (innovations: Prais & Winsten 1954; the unknown sig2_c integrated out),
  * half of the prior on 0; then (1 + r) / (1 - r) is its weighted mean, since a mean's variance goes with that. Slow
  * settling after a start and drift within a boot look like this too. Figures: docs/statistics.md.
@@ -42,7 +42,7 @@ struct stat_hyper {
 	double rest;		     /* v3 */
 	double boot;		     /* vb */
 	double noise;		     /* s2: factor on the noise seen */
-	double alike;		     /* r: of the noise of a run and that of the run before it in its boot; 0 to .9 */
+	double alike;		     /* r: of the noise of a run and that of the run before it in its boot; 0 to .95 */
 };
 
 struct stat_hyper stat_hyper_prior(int factors); /* all at their medians */

@@ -9,7 +9,7 @@
 /* Before anything is seen: the probability that the runs of a boot are not alike. The others share the rest. */
 #define NOT_ALIKE .5
 
-static const double correlations[] = {0, .15, .3, .45, .6, .75, .9};
+static const double correlations[] = {0, .2, .4, .6, .8, .9, .95};
 
 struct stat_hyper stat_hyper_prior(int factors)
 {

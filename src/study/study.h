@@ -38,6 +38,11 @@ double study_switch_seconds(const struct study *study, enum study_cost cost);
 /* What setting a knob takes until it acts. */
 enum study_cost study_ask_cost(const struct knob_ask *ask);
 
+struct study_factor;
+
+/* What a person is asked to do for a level of a factor that has `ask`, in the arena. */
+const char *study_ask_text(struct arena *arena, const struct study_factor *factor, size_t level);
+
 /* A command: a list of words that is executed as it stands, or one text for the shell. */
 struct study_command {
 	const char *const *words; /* ended by NULL; with `shell` one text */
@@ -80,6 +85,7 @@ struct study_level {
 	size_t ask_count;
 	const char *plan;		/* the file of a plan that it takes its asks from; NULL: none */
 	struct study_command run, undo; /* hooks */
+	struct study_command see;	/* succeeds when a person has set the level; line 0: nothing tells */
 	enum study_cost cost;		/* to come to it, or to leave it */
 };
 
@@ -91,6 +97,7 @@ struct study_factor {
 	enum study_cost cost; /* the dearest of its levels */
 	bool optional;	      /* what cannot be set on a machine is left out there, instead of being a fault */
 	const char *ask;      /* what a person is asked to do, "{level}" being the level; NULL: no person is needed */
+	bool ask_boots;	      /* he boots the host for it */
 };
 
 /* Levels that must not meet: level[i] of factor[i] for all i < count. */

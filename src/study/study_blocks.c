@@ -40,6 +40,18 @@ static uint64_t shuffled(uint64_t seed, int block, size_t number, size_t count)
 	return count;
 }
 
+/*
+ * What a person sets begins with the baseline's, which is in force, and the next block goes back the way that this one
+ * came: he is asked once less in each block, and what drifts meets the levels alike.
+ */
+static uint64_t there_and_back(const struct study *study, size_t factor, int block, size_t level)
+{
+	size_t count = study->factors[factor].level_count;
+	uint64_t place = (level + count - study->baseline[factor]) % count;
+
+	return block % 2 ? count - 1 - place : place;
+}
+
 void study_block_order(const struct study_matrix *matrix, uint64_t seed, int block, int *configs, size_t count)
 {
 	const struct study *study = matrix->study;
@@ -57,9 +69,12 @@ void study_block_order(const struct study_matrix *matrix, uint64_t seed, int blo
 			/* Live levels are changed for each run: chance is worth more than the seconds. */
 			if (study->factors[factor].cost == STUDY_LIVE)
 				break;
-			place->key[place->keys++] = shuffled(seed + 1000 * (factor + 1), block,
-							     study_levels(matrix, (size_t)configs[i])[factor],
-							     study->factors[factor].level_count);
+			place->key[place->keys++] =
+			    study->factors[factor].cost == STUDY_PERSON
+				? there_and_back(study, factor, block, study_levels(matrix, (size_t)configs[i])[factor])
+				: shuffled(seed + 1000 * (factor + 1), block,
+					   study_levels(matrix, (size_t)configs[i])[factor],
+					   study->factors[factor].level_count);
 		}
 	}
 	for (size_t i = 0; i < count; i++)

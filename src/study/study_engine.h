@@ -48,7 +48,10 @@ bool study_is_sought(const struct study *study, enum study_goal goal);
  */
 double study_model_target(const struct study *study);
 
-/* Has a factor levels that take a boot of the host? Then boots may differ, and a boot is the unit of a claim. */
+/*
+ * Has a factor levels that take a boot of the host, by hvtune or by a person? Then boots may differ, and a boot is the
+ * unit of a claim.
+ */
 bool study_has_boots(const struct study *study);
 
 /* Idle watts alone are sought: every configuration has windows, and nothing is run. */
@@ -120,7 +123,7 @@ void study_race_find_halves(struct study_engine *engine, const struct study_seen
 
 /*
  * The order in which a block visits `count` configurations: groups of one dear level together and in random order, at
- * random within them. Only seed and block decide. In place.
+ * random within them; of what a person sets there and back again. Only study and block decide. In place.
  */
 void study_block_order(const struct study_matrix *matrix, uint64_t seed, int block, int *configs, size_t count);
 

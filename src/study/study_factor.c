@@ -145,6 +145,7 @@ static void read_level_keys(struct study_reader *reader, struct study_level *lev
 	    {"plan", NULL, 0, false},
 	    {"run", study_read_command, offsetof(struct study_level, run), false},
 	    {"undo", study_read_command, offsetof(struct study_level, undo), false},
+	    {"see", study_read_command, offsetof(struct study_level, see), false},
 	};
 	const struct study_node *set = study_node_get(node, "set", NULL), *plan = study_node_get(node, "plan", NULL);
 
@@ -163,7 +164,8 @@ static void read_level_keys(struct study_reader *reader, struct study_level *lev
 	if (level->undo.line && !study_node_get(node, "run", NULL))
 		study_mistake(reader, node, "level \"%s\" has an \"undo\" and runs no command that it could take back",
 			      level->name);
-	if (!set && !plan && !study_node_get(node, "run", NULL) && !study_node_get(node, "undo", NULL)) {
+	if (!set && !plan && !level->see.line && !study_node_get(node, "run", NULL) &&
+	    !study_node_get(node, "undo", NULL)) {
 		study_mistake(reader, node, "level \"%s\" neither sets a knob nor runs a command", level->name);
 		study_advice(reader, "%s: as-found leaves the machine as it was found", level->name);
 	}
@@ -215,6 +217,79 @@ static void read_levels(struct study_reader *reader, struct study_factor *factor
 	}
 }
 
+/* "{level}" by the level's name, as often as it is there. */
+static const char *with_level(struct arena *arena, const char *text, const char *level)
+{
+	static const char mark[] = "{level}";
+	const char *result = "", *at;
+
+	while ((at = strstr(text, mark))) {
+		result = arena_printf(arena, "%s%.*s%s", result, (int)(at - text), text, level);
+		text = at + strlen(mark);
+	}
+	return arena_printf(arena, "%s%s", result, text);
+}
+
+const char *study_ask_text(struct arena *arena, const struct study_factor *factor, size_t level)
+{
+	return with_level(arena, factor->ask, factor->levels[level].name);
+}
+
+static bool names_level(const struct study_command *command)
+{
+	bool any = false;
+
+	for (size_t i = 0; command->words[i]; i++)
+		any = any || strstr(command->words[i], "{level}");
+	return any;
+}
+
+static struct study_command command_of_level(struct arena *arena, const struct study_command *command,
+					     const char *level)
+{
+	struct study_command result = *command;
+	const char **words;
+	size_t count = 0;
+
+	while (command->words[count])
+		count++;
+	words = ARENA_ARRAY(arena, count + 1, const char *);
+	for (size_t i = 0; i < count; i++)
+		words[i] = with_level(arena, command->words[i], level);
+	result.words = words;
+	return result;
+}
+
+/* What a person does, and what tells that it is done: of the factor with {level}, or of each level. */
+static void read_ask(struct study_reader *reader, const struct study_node *node, struct study_factor *factor)
+{
+	const struct study_node *needs = study_node_get(node, "needs", NULL), *see = study_node_get(node, "see", NULL);
+	struct study_command command = {0};
+
+	if (factor->ask && !strstr(factor->ask, "{level}"))
+		study_mistake(reader, study_node_get(node, "ask", NULL),
+			      "what a person is asked to do must say {level} where the level stands");
+	if (!factor->ask && needs && text_equal(needs->text, "person")) {
+		study_mistake(reader, needs, "factor \"%s\" needs a person, and does not say what he is to do",
+			      factor->name);
+		study_advice(reader, "ask: 'Set it to {level}'");
+	}
+	if (see)
+		study_read_command(reader, see, &command);
+	if (command.line && !names_level(&command))
+		study_mistake(reader, see, "what tells the level must say {level} where the level stands");
+	for (size_t l = 0; l < factor->level_count; l++) {
+		struct study_level *level = &factor->levels[l];
+
+		if (!factor->ask && (see || level->see.line))
+			study_mistake(reader, see ? see : node,
+				      "\"see\" tells whether a person has set a level; factor \"%s\" asks none",
+				      factor->name);
+		else if (command.line && !level->see.line)
+			level->see = command_of_level(reader->arena, &command, level->name);
+	}
+}
+
 static void read_factor(struct study_reader *reader, const struct study_node *node, struct study_factor *factor)
 {
 	enum study_cost least = STUDY_LIVE;
@@ -222,6 +297,7 @@ static void read_factor(struct study_reader *reader, const struct study_node *no
 	    {"levels", NULL, 0, true},
 	    {"knob", NULL, 0, false},
 	    {"ask", study_read_text, offsetof(struct study_factor, ask), false},
+	    {"see", NULL, 0, false},
 	    {"needs", NULL, 0, false},
 	    {"optional", study_read_flag, offsetof(struct study_factor, optional), false},
 	};
@@ -234,16 +310,16 @@ static void read_factor(struct study_reader *reader, const struct study_node *no
 		return;
 	if (needs)
 		read_cost(reader, needs, &least);
-	if (factor->ask && !strstr(factor->ask, "{level}"))
-		study_mistake(reader, study_node_get(node, "ask", NULL),
-			      "what a person is asked to do must say {level} where the level stands");
 	if (factor->ask && knob)
 		study_mistake(reader, knob, "factor \"%s\" is set by a knob or by a person, not both", factor->name);
 	if (knob && !study_scalar(reader, knob, "the name of a knob"))
 		return;
+	/* Where nothing else is said, it is a matter of the BIOS. */
+	factor->ask_boots = factor->ask && (!needs || least >= STUDY_HOST_BOOT);
 	if (factor->ask)
 		least = STUDY_PERSON;
 	read_levels(reader, factor, knob, levels);
+	read_ask(reader, node, factor);
 	for (size_t i = 0; i < factor->level_count; i++) {
 		factor->levels[i].cost = MAX_OF(factor->levels[i].cost, least);
 		factor->cost = MAX_OF(factor->cost, factor->levels[i].cost);

@@ -136,6 +136,22 @@ static void add_by_mean(struct study_engine *engine, const struct study_seen *se
 	}
 }
 
+/* A person is asked as seldom as can be: first those that need nothing of him, then one of his levels after another. */
+static void sort_for_person(const struct study_matrix *matrix, int *configs, size_t count)
+{
+	for (size_t i = 1; i < count; i++)
+		for (size_t at = i; at; at--) {
+			int a = configs[at - 1], b = configs[at];
+			bool asks_a = study_switch_cost(matrix, matrix->baseline, (size_t)a) >= STUDY_PERSON;
+			bool asks_b = study_switch_cost(matrix, matrix->baseline, (size_t)b) >= STUDY_PERSON;
+
+			if (asks_a < asks_b || (asks_a == asks_b && (!asks_a || a < b)))
+				break;
+			configs[at - 1] = b;
+			configs[at] = a;
+		}
+}
+
 static size_t find_finalists(struct study_engine *engine, const struct study_seen *seen, size_t count, int *ret)
 {
 	struct finalists finalists = {.engine = engine, .configs = ret, .most = STUDY_MOST_FINALISTS};
@@ -158,6 +174,7 @@ static size_t find_finalists(struct study_engine *engine, const struct study_see
 			add(&finalists, answer.incumbent);
 	}
 	add_by_mean(engine, seen, count, &finalists);
+	sort_for_person(engine->matrix, ret, finalists.count);
 	return finalists.count;
 }
 

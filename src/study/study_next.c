@@ -26,7 +26,7 @@ double study_limit(const struct study *study, enum study_goal goal)
 bool study_has_boots(const struct study *study)
 {
 	for (size_t f = 0; f < study->factor_count; f++)
-		if (study->factors[f].cost >= STUDY_HOST_BOOT)
+		if (study->factors[f].cost == STUDY_HOST_BOOT || study->factors[f].ask_boots)
 			return true;
 	return false;
 }
@@ -300,6 +300,7 @@ static int next_confirm(struct study_engine *engine, const struct study_seen *se
 	struct stat_sequential plan;
 	struct stat_compare compare;
 	enum stat_stop stop = STAT_STOP_MORE;
+	int last = count ? seen[count - 1].config : baseline;
 
 	if (incumbent < 0 || incumbent == baseline)
 		return 0;
@@ -326,6 +327,9 @@ static int next_confirm(struct study_engine *engine, const struct study_seen *se
 	/* The one that stands first in this pair, unless it is there already. */
 	int first = order[0];
 
+	/* What a person has set just now is not taken back for chance's sake. */
+	if (study_switch_cost(engine->matrix, (size_t)baseline, (size_t)incumbent) >= STUDY_PERSON)
+		first = study_switch_cost(engine->matrix, (size_t)last, (size_t)baseline) < STUDY_PERSON;
 	if ((int)have[first] > pairs)
 		first = 1 - first;
 	ret->what = STUDY_RUN;

@@ -34,6 +34,10 @@ static const struct {
     {HEAD "factors:\n  f:\n    knob: governor\n    levels: [a, b, a]\n", 6, "level \"a\" is there twice"},
     {HEAD "factors:\n  f: {levels: [1, 4]}\n", 4, "says not of what"},
     {HEAD "factors:\n  f: {ask: Set it, levels: [1, 4]}\n", 4, "must say {level}"},
+    {HEAD "factors:\n  f: {ask: 'Set {level}', see: 'true', levels: [1, 4]}\n", 4, "must say {level}"},
+    {HEAD "factors:\n  f: {knob: thp, see: 'test {level}', levels: [always, never]}\n", 4, "\"f\" asks none"},
+    {HEAD "factors:\n  f: {levels: {a: as-found, b: {see: 'true'}}}\n", 4, "\"f\" asks none"},
+    {HEAD "factors:\n  f: {knob: thp, needs: person, levels: [always, never]}\n", 4, "what he is to do"},
     {HEAD "factors:\n  f: {levels: {a: {run: x}, b: {set: {thp: never}}}}\n", 4, "has no \"undo\""},
     {HEAD "factors:\n  f: {levels: {a: {}, b: {set: {thp: never}}}}\n", 4, "neither sets a knob"},
     {HEAD "factors:\n  f: {levels: {a: {set: {thp: [x]}}, b: {set: {thp: never}}}}\n", 4,
@@ -310,6 +314,36 @@ static const char whole[] = "study: amd\n"
 			    "within: 2 %\n"
 			    "leave: best\n";
 
+/* {level} is the level in what is asked and in what tells; a level's own goes before. */
+static void test_asks(void **state)
+{
+	static const char text[] = HEAD
+	    "factors:\n"
+	    "  nps: {ask: 'Set NPS to {level}, not {level}K', levels: [1, 4], see: [test, '{level}', =, 'x{level}']}\n"
+	    "  fan: {ask: 'Take {level}', needs: live, see: 'look {level}', levels: {big: {see: ls /big}, small: "
+	    "as-found}}\n"
+	    "  smt: {ask: '{level}', needs: host-boot, levels: [on, off]}\n";
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	struct study_mistakes found;
+	struct study *study = NULL;
+	int r;
+
+	(void)state;
+	read_text(arena, text, &study, &found, &r);
+	if (r)
+		fail_msg("line %u: %s", found.items[0].line, found.items[0].what);
+	assert_string_equal(study_ask_text(arena, &study->factors[0], 1), "Set NPS to 4, not 4K");
+	assert_string_equal(study->factors[0].levels[1].see.words[3], "x4");
+	assert_null(study->factors[0].levels[1].see.words[4]);
+	assert_string_equal(study->factors[1].levels[0].see.words[0], "ls /big");
+	assert_string_equal(study->factors[1].levels[1].see.words[0], "look small");
+	assert_int_equal(study->factors[2].levels[0].see.line, 0);
+	for (size_t f = 0; f < 3; f++) {
+		assert_int_equal(study->factors[f].cost, STUDY_PERSON);
+		assert_int_equal(study->factors[f].ask_boots, f != 1);
+	}
+}
+
 static void test_whole(void **state)
 {
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
@@ -474,7 +508,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_mistakes), cmocka_unit_test(test_all_at_once), cmocka_unit_test(test_whole),
-	    cmocka_unit_test(test_nested),   cmocka_unit_test(test_bombs),	 cmocka_unit_test(test_plans),
+	    cmocka_unit_test(test_asks),     cmocka_unit_test(test_nested),	 cmocka_unit_test(test_bombs),
+	    cmocka_unit_test(test_plans),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

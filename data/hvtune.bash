@@ -33,7 +33,7 @@ _hvtune() {
     top) options="--refresh --cpus --batch --prometheus --times --host --connect --help" ;;
     report) options="--format --output --store --json --help" ;;
     study)
-        options="--vm --pick --slower --measured-elsewhere --not-sure --yes --dry-run --accept-risk --no-trial --settle --max-load --max-temp"
+        options="--vm --pick --slower --measured-elsewhere --done --cannot --not-sure --yes --dry-run --accept-risk --no-trial --settle --max-load --max-temp"
         options+=" --meters --store --no-store --host --json --help"
         ;;
     tune)

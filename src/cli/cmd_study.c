@@ -221,6 +221,8 @@ static const struct {
     {OPTION_DRY_RUN, "dry-run", "apply"},
     {OPTION_NO_TRIAL, "no-trial", "apply"},
     {OPTION_SETTLE, "settle", "apply"},
+    {OPTION_DONE, "done", "resume"},
+    {OPTION_CANNOT, "cannot", "resume"},
 };
 
 static const struct {

@@ -73,6 +73,8 @@ const struct cli_option cli_options[] = {
      "fastest, efficient, near (efficient and hardly slower), knee, idle, or a configuration by its name"},
     {OPTION_SLOWER, "slower", 0, "PERCENT", "how much slower than the fastest \"near\" may be (5)"},
     {OPTION_ELSEWHERE, "measured-elsewhere", 0, NULL, "take over what was measured on another host or kernel"},
+    {OPTION_DONE, "done", 0, NULL, "what the study asks a person for is done"},
+    {OPTION_CANNOT, "cannot", 0, "WHY", "it cannot be done: go on without it"},
     {OPTION_NOT_SURE, "not-sure", 0, NULL, "apply with --yes too what the study is not sure of"},
     {OPTION_CONNECT, "connect", 'c', "URI",
      "take the VMs that libvirt has at URI (qemu:///session, say), asked read-only, instead of those in its files"},
@@ -165,10 +167,11 @@ static const enum cli_option_id knobs_options[] = {OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id confirm_options[] = {OPTION_WAIT, OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id undo_options[] = {OPTION_EVERY, OPTION_UNDO_YES, OPTION_ROOT, OPTION_JSON, 0};
 static const enum cli_option_id hold_options[] = {0};
-static const enum cli_option_id study_options[] = {
-    OPTION_STUDY_VM, OPTION_PICK,	 OPTION_SLOWER,	  OPTION_ELSEWHERE, OPTION_NOT_SURE, OPTION_YES,
-    OPTION_DRY_RUN,  OPTION_ACCEPT_RISK, OPTION_NO_TRIAL, OPTION_SETTLE,    OPTION_MAX_LOAD, OPTION_MAX_TEMP,
-    OPTION_METERS,   OPTION_STORE,	 OPTION_NO_STORE, OPTION_ROOT,	    OPTION_JSON,     0};
+static const enum cli_option_id study_options[] = {OPTION_STUDY_VM, OPTION_PICK,   OPTION_SLOWER,   OPTION_ELSEWHERE,
+						   OPTION_NOT_SURE, OPTION_YES,	   OPTION_DRY_RUN,  OPTION_ACCEPT_RISK,
+						   OPTION_NO_TRIAL, OPTION_SETTLE, OPTION_MAX_LOAD, OPTION_MAX_TEMP,
+						   OPTION_METERS,   OPTION_STORE,  OPTION_NO_STORE, OPTION_DONE,
+						   OPTION_CANNOT,   OPTION_ROOT,   OPTION_JSON,	    0};
 static const enum cli_option_id workloads_options[] = {OPTION_YES, OPTION_DRY_RUN, OPTION_JSON, 0};
 static const enum cli_option_id tune_options[] = {
     OPTION_MINUTES,  OPTION_TUNE_APPLY, OPTION_YES,   OPTION_ACCEPT_RISK, OPTION_CWD,  OPTION_MAX_LOAD,
@@ -259,7 +262,9 @@ const struct cli_command cli_commands[] = {
      "often it switches and boots, and what cannot be done on this machine; nothing is touched. `study run` does it: "
      "configurations in random order, until the best is known well enough, and puts all settings back. A study over "
      "words of the kernel's line boots the host by itself and goes on after each boot; `study status`, `study pause`, "
-     "`study resume` and `study abort` speak of the one that runs. `study apply` makes what one found permanent.",
+     "`study resume` and `study abort` speak of the one that runs. What a person has to change it asks for, and waits "
+     "until "
+     "`study resume --done` says so. `study apply` makes what one found permanent.",
      study_options, cmd_study, "0 answered, 1 unsure, not wanted, 2 usage or mistakes, 3 could not"},
     {"report", "[SESSION]", "say what a measurement showed, as a page, a table or charts",
      "Prints the verdict of a session (its number, its label, or last), its charts, figures, host, settings and every "

@@ -372,14 +372,15 @@ static bool is_as_measured(const struct kept *kept, const struct knob_ask *asks,
 }
 
 /* What a knob does not set is told: hooks are for who wrote them, and a person turns what is asked of one. */
-static void tell_by_hand(const struct study_factor *factor, const struct study_level *level)
+static void tell_by_hand(struct arena *arena, const struct study_factor *factor, const struct study_level *level)
 {
 	if (level->run.line)
 		(void)fprintf(stderr,
 			      "hvtune: %s=%s is made by the command of line %u of the study file: run it yourself\n",
 			      factor->name, level->name, level->run.line);
 	else if (factor->ask)
-		(void)fprintf(stderr, "hvtune: %s=%s is set by a person: %s\n", factor->name, level->name, factor->ask);
+		(void)fprintf(stderr, "hvtune: %s=%s is set by a person: %s\n", factor->name, level->name,
+			      study_ask_text(arena, factor, (size_t)(level - factor->levels)));
 }
 
 static size_t find_asks(const struct kept *kept, const size_t *levels, struct knob_ask **ret)
@@ -399,8 +400,8 @@ static size_t find_asks(const struct kept *kept, const size_t *levels, struct kn
 
 		for (size_t i = 0; i < level->ask_count; i++)
 			asks[count++] = level->asks[i];
-		if (!level->ask_count)
-			tell_by_hand(&study->factors[f], level);
+		if (!level->ask_count || study->factors[f].ask)
+			tell_by_hand(kept->arena, &study->factors[f], level);
 	}
 	*ret = asks;
 	return count;

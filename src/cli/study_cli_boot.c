@@ -174,8 +174,8 @@ static int move_on(struct study_boot *boot, enum study_move move, struct err *er
 {
 	static const char *const words[] = {[STUDY_BOOTS] = "the host boots now",
 					    [STUDY_HOLDS] = "paused: hvtune study resume goes on with it",
-					    [STUDY_LEFT] = "stopped: it goes on with the next boot, or hvtune study "
-							   "resume"};
+					    [STUDY_WAITS] = "it waits for a person: hvtune study status",
+					    [STUDY_LEFT] = "stopped: the next boot or hvtune study resume goes on"};
 
 	if (move == STUDY_OVER)
 		return EXIT_FINE;

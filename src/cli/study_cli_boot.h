@@ -36,6 +36,31 @@ int study_cli_abort(struct cli *cli);
 /* Go on with the study of this machine in this process, until it boots, holds or ends. An exit code. */
 int study_cli_carry_on(struct cli *cli);
 
+/* ---- what a person changes (study_cli_hand.c) ---- */
+
+/* What a person is asked for, and what he says then. */
+void study_cli_print_asks(const struct cli *cli, struct arena *arena, const struct study_state *state);
+
+/* The same as JSON: a list of {"factor", "level", "text"}. */
+json_t *study_cli_asks_json(const struct study_state *state);
+
+/* What is still changed by hand, of a study that is ended without waiting; nothing where there is nothing. */
+void study_cli_print_left_by_hand(const struct cli *cli, struct arena *arena, const struct study_state *state);
+
+/*
+ * `study resume` of a study that waits for a person: what he says of it. False: it does not wait, or not any more, and
+ * is to be gone on with; else *ret_code.
+ */
+bool study_cli_answer_asks(struct cli *cli, int *ret_code);
+
+/*
+ * The runs of a study have ended that this process alone has made: what is on disk of it stays where it holds, or waits
+ * for a person, which he is told; else it goes. `levels`: that a person sets, as they shall be in the end; taken over.
+ * `result` is what study_run() came to.
+ */
+int study_cli_settle(struct study_boot *boot, const struct study_outcome *outcome, int result, json_t *levels,
+		     struct err *err);
+
 /* Go on with the study that waits, in its unit. False: there is none, and nothing was said; else *ret_code. */
 bool study_cli_wake(struct cli *cli, int *ret_code);
 

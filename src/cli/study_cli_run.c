@@ -8,6 +8,7 @@
 #include "measure.h"
 #include "report.h"
 #include "report_study.h"
+#include "study_hand.h"
 #include "study_cli_boot.h"
 #include "study_meter.h"
 #include "study_ready.h"
@@ -77,14 +78,20 @@ static bool has_risk(const struct study_checked *checked)
 	return false;
 }
 
+/* A person has done what it waited for: he was asked when it began. */
+static bool is_answered(const struct cli *cli)
+{
+	return cli_given(cli, OPTION_DONE) || cli_given(cli, OPTION_CANNOT);
+}
+
 static int consent(const struct cli *cli, const struct study_checked *checked)
 {
 	char answer[16];
 
-	if (has_risk(checked) && !cli_given(cli, OPTION_ACCEPT_RISK))
+	if (has_risk(checked) && !cli_given(cli, OPTION_ACCEPT_RISK) && !is_answered(cli))
 		return cli_usage(cli,
 				 "the study opens a security hole while it runs; add --accept-risk if that is wanted");
-	if (cli_given(cli, OPTION_YES))
+	if (cli_given(cli, OPTION_YES) || is_answered(cli))
 		return 0;
 	if (!isatty(STDIN_FILENO))
 		return cli_usage(cli, "there is no terminal to ask on: add --yes to run it, or `study check` to look");
@@ -117,7 +124,7 @@ static int look(const struct cli *cli, struct measure *measure, const struct stu
 	struct study_checked checked;
 
 	look_first(measure, matrix, &checked);
-	if (!cli_given(cli, OPTION_JSON) || !checked.possible)
+	if ((!cli_given(cli, OPTION_JSON) && !is_answered(cli)) || !checked.possible)
 		report_study_check(&cli->out, measure->arena, matrix, &checked);
 	if (!checked.possible)
 		return EXIT_COULD_NOT;
@@ -127,14 +134,15 @@ static int look(const struct cli *cli, struct measure *measure, const struct stu
 }
 
 static void print_json(const char *command, const struct study_matrix *matrix, const struct study_outcome *outcome,
-		       const struct study_estimate *announced, bool kept)
+		       const struct study_estimate *announced, const struct study_state *state, bool kept)
 {
 	json_t *json = report_json_start(command, NULL);
 
 	json_object_set_new(json, "study", report_json_text(matrix->study->name));
 	json_object_set_new(json, "uid", report_json_text(outcome->uid));
 	json_object_set_new(json, "session", kept ? json_integer(outcome->session) : json_null());
-	json_object_set_new(json, "state", report_json_text(outcome->state));
+	json_object_set_new(json, "state", report_json_text(outcome->asks ? "asks" : outcome->state));
+	json_object_set_new(json, "asks", study_cli_asks_json(state));
 	json_object_set_new(json, "why", report_json_text(outcome->why));
 	json_object_set_new(json, "runs", json_integer((json_int_t)outcome->count));
 	json_object_set_new(json, "void", json_integer((json_int_t)outcome->void_count));
@@ -187,10 +195,13 @@ static void print_end(const struct cli *cli, const struct study_outcome *outcome
 }
 
 static int print_outcome(const struct cli *cli, const char *command, const struct study_matrix *matrix,
-			 const struct study_outcome *outcome, const struct study_estimate *announced)
+			 const struct study_outcome *outcome, const struct study_estimate *announced,
+			 const struct study_state *state)
 {
 	if (cli_given(cli, OPTION_JSON)) {
-		print_json(command, matrix, outcome, announced, !cli_given(cli, OPTION_NO_STORE));
+		print_json(command, matrix, outcome, announced, state, !cli_given(cli, OPTION_NO_STORE));
+	} else if (outcome->asks) {
+		print_end(cli, outcome, announced);
 	} else {
 		if (outcome->why)
 			term_flow(&cli->out, 0, true,
@@ -203,9 +214,24 @@ static int print_outcome(const struct cli *cli, const char *command, const struc
 		print_end(cli, outcome, announced);
 		measure_print_kept(&cli->out, cli_given(cli, OPTION_NO_STORE) ? 0 : outcome->session);
 	}
+	if (outcome->asks)
+		return EXIT_FINDINGS;
 	if (!text_equal(outcome->state, "done"))
 		return EXIT_COULD_NOT;
 	return outcome->what == STUDY_DONE ? EXIT_FINE : EXIT_FINDINGS;
+}
+
+/* The best of the first target, where it was confirmed to be better than the baseline; else the baseline. */
+static size_t best_of(const struct study_matrix *matrix, const struct study_outcome *outcome)
+{
+	struct stat_compare compare;
+
+	return outcome->incumbent >= 0 && outcome->incumbent != (int)matrix->baseline &&
+		       study_confirmed(outcome->engine, 0, outcome->seen, outcome->count, outcome->incumbent, &compare,
+				       NULL) == 0 &&
+		       compare.verdict == STAT_LOWER
+		   ? (size_t)outcome->incumbent
+		   : matrix->baseline;
 }
 
 /* The best of the first target through plan and journal; or how to do it by hand. */
@@ -213,16 +239,13 @@ static int keep_best(const struct cli *cli, struct measure *measure, const struc
 		     const struct study_matrix *matrix, const struct study_outcome *outcome)
 {
 	struct change_request request = {0};
-	struct stat_compare compare;
+	size_t best = best_of(matrix, outcome);
 	struct knob_ask *asks;
 	const char *words = "";
 
-	if (outcome->incumbent < 0 || outcome->incumbent == (int)matrix->baseline ||
-	    study_confirmed(outcome->engine, 0, outcome->seen, outcome->count, outcome->incumbent, &compare, NULL) <
-		0 ||
-	    compare.verdict != STAT_LOWER)
+	if (best == matrix->baseline)
 		return EXIT_FINE;
-	request.count = study_host_asks(measure->arena, matrix, (size_t)outcome->incumbent, &asks);
+	request.count = study_host_asks(measure->arena, matrix, best, &asks);
 	request.asks = asks;
 	for (size_t i = 0; i < request.count; i++)
 		words = arena_printf(measure->arena, "%s %s=%s", words, knob_ask_name(measure->arena, &asks[i]),
@@ -245,17 +268,61 @@ static void print_left_out(const struct cli *cli, struct arena *arena, const str
 		term_flow(&cli->out, 0, true, arena_printf(arena, "left out: %s", left_out->texts[i]));
 }
 
-/* A study that holds is told of until somebody goes on with it; all others have ended with this process. */
-static void forget_or_hold(struct knob_machine *machine, struct study_state *state, const struct study_outcome *outcome)
+/* A study that holds, or waits for a person, is told of until somebody goes on with it; all others have ended. */
+static void forget_or_hold(struct measure *measure, const struct study_cli_job *job, const struct study_matrix *matrix,
+			   struct study_state *state, const struct study_outcome *outcome, int result)
 {
+	struct study_boot boot = {.arena = measure->arena,
+				  .machine = &measure->machine,
+				  .study = job->study,
+				  .matrix = *matrix,
+				  .state = state};
+	bool keeps = job->study->leave_best && result == 0 && text_equal(outcome->state, "done");
 	struct err err = {0};
 
-	state->paused = outcome->paused;
-	state->clean = true;
-	state->pid = 0;
-	state->runs = (unsigned)outcome->count;
-	if ((outcome->paused ? study_state_write(machine, state, &err) : study_state_remove(machine, &err)) < 0)
+	if (study_cli_settle(&boot, outcome, result,
+			     study_hand_levels(matrix, keeps ? best_of(matrix, outcome) : matrix->baseline), &err) < 0)
 		(void)cli_fail(&err);
+}
+
+/* What is left for a person to do, or was left by him, behind the answer. */
+static void print_person(const struct cli *cli, struct arena *arena, const struct study_cli_job *job,
+			 const struct study_state *state)
+{
+	const char *left = study_hand_left(arena, job->study, state);
+
+	if (study_hand_waits(state)) {
+		term_flow(&cli->out, 0, true,
+			  state->end ? "To put back what was changed by hand, the study waits for a person:"
+				     : "The study waits for a person:");
+		study_cli_print_asks(cli, arena, state);
+	} else if (left && state->paused) {
+		term_flow(
+		    &cli->out, 0, true,
+		    arena_printf(arena,
+				 "Changed by hand: %s. hvtune study resume goes on with it as it is, hvtune study "
+				 "abort ends it.",
+				 left));
+	} else if (left) {
+		term_flow(&cli->out, 0, true, arena_printf(arena, "Still changed by hand: %s.", left));
+	}
+}
+
+/* What the file is on this machine: of a study that a person has changed it for meanwhile, as it was then. */
+static int suit(struct measure *measure, const struct study_cli_job *job, struct study_left_out *left_out,
+		struct err *err)
+{
+	CLEANUP(study_state_clear) struct study_state own = {0};
+	struct study_boot boot = {
+	    .arena = measure->arena, .machine = &measure->machine, .study = job->study, .state = &own};
+
+	if (!job->resume || !study_asks(job->study) || !measure->machine.writer ||
+	    study_state_read(&measure->machine, &own, NULL) < 0)
+		return study_suit(&measure->machine, job->study, left_out, err);
+	*left_out = (struct study_left_out){0};
+	int r = study_suit_again(measure->arena, job->study, own.suited, err);
+
+	return r < 0 ? r : study_boot_open(&boot, err);
 }
 
 /*
@@ -309,7 +376,7 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 	struct bench_limits limits = {0};
 	int r;
 
-	if (cli_given(cli, OPTION_JSON) && !cli_given(cli, OPTION_YES))
+	if (cli_given(cli, OPTION_JSON) && !cli_given(cli, OPTION_YES) && !is_answered(cli))
 		return cli_usage(cli, "--json does not ask: add --yes");
 	if (cli_given(cli, OPTION_JSON) && (job->apply || job->study->leave_best))
 		return cli_usage(cli, "--json prints one answer: keep the best with `hvtune set` after it");
@@ -320,13 +387,16 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 		return r;
 	if (make_way(&measure, job, &err) < 0)
 		return cli_fail(&err);
-	if (study_suit(&measure.machine, job->study, &left_out, &err) < 0) {
+	if (suit(&measure, job, &left_out, &err) < 0) {
 		print_left_out(cli, measure.arena, &left_out);
 		return cli_fail(&err);
 	}
 	print_left_out(cli, measure.arena, &left_out);
 	if (sets_knobs(job->study) && geteuid() != 0)
 		return cli_usage(cli, "this study changes settings of the host: run it as root");
+	if (study_asks(job->study) && (geteuid() != 0 || cli_given(cli, OPTION_NO_STORE)))
+		return cli_usage(cli, "this study waits for a person, and lasts over that: run it as root, and leave "
+				      "--no-store out");
 	study_matrix_make(measure.arena, job->study, &matrix);
 	look_first(&measure, &matrix, &checked);
 	r = checked.possible ? time_workloads(cli, &measure, job, &matrix, &limits) : 0;
@@ -365,13 +435,16 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 	r = study_run(&setup, &outcome, &err);
 	progress_end(&measure.progress);
 	if (noted)
-		forget_or_hold(&measure.machine, &state, &outcome);
+		forget_or_hold(&measure, job, &matrix, &state, &outcome, r);
 	if (r < 0)
 		(void)cli_fail(&err);
-	if (r < 0 && !outcome.count)
-		return EXIT_COULD_NOT;
-	int code = print_outcome(cli, job->command, &matrix, &outcome, &announced);
-	int kept = r < 0 || code == EXIT_COULD_NOT ? EXIT_FINE : keep_best(cli, &measure, job, &matrix, &outcome);
+	int code = r < 0 && !outcome.count ? EXIT_COULD_NOT
+					   : print_outcome(cli, job->command, &matrix, &outcome, &announced, &state);
+
+	if (noted && !cli_given(cli, OPTION_JSON))
+		print_person(cli, measure.arena, job, &state);
+	int kept = r < 0 || code == EXIT_COULD_NOT || outcome.asks ? EXIT_FINE
+								   : keep_best(cli, &measure, job, &matrix, &outcome);
 
 	return r < 0 ? EXIT_COULD_NOT : kept ? kept : code;
 }
@@ -452,7 +525,7 @@ int study_cli_resume(struct cli *cli)
 	const char *name = NULL;
 	int r;
 
-	if (study_cli_wake(cli, &r))
+	if (study_cli_answer_asks(cli, &r) || study_cli_wake(cli, &r))
 		return r;
 	if (cli->argument_count > 2)
 		return cli_usage(cli, "study resume takes one SESSION");

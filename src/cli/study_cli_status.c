@@ -7,6 +7,7 @@
 #include "change.h"
 #include "knob_journal.h"
 #include "report.h"
+#include "study_hand.h"
 #include "study_cli_boot.h"
 #include "study_unit.h"
 #include "text.h"
@@ -14,7 +15,7 @@
 struct standing {
 	const struct study_state *state;
 	struct study *study;
-	const char *word; /* "starting", "running", "booting", "paused", "waiting", "ending" */
+	const char *word; /* "starting", "running", "booting", "paused", "waiting", "asks", "ending" */
 	enum study_wish wish;
 	double left_s; /* of the budget; negative: it has none */
 };
@@ -52,6 +53,8 @@ static const char *word_of(struct knob_machine *machine, const struct study_stat
 {
 	bool alive = study_state_is_alive(machine, state);
 
+	if (study_hand_waits(state) && !alive)
+		return "asks";
 	if (state->end)
 		return "ending";
 	if (text_equal(state->asked.boot, knob_boot_id(machine)))
@@ -103,6 +106,9 @@ static void print_json(const struct standing *standing)
 	json_object_set_new(json, "left_s", standing->left_s >= 0 ? json_real(standing->left_s) : json_null());
 	json_object_set_new(json, "failed_boots", boots_json(state->failures));
 	json_object_set_new(json, "not_measurable", boots_json(state->out));
+	json_object_set_new(json, "asks", study_cli_asks_json(state));
+	json_object_set_new(json, "not_done", report_json_text(state->hand.fault));
+	json_object_set_new(json, "by_hand", state->hand.levels ? json_deep_copy(state->hand.levels) : json_object());
 	json_object_set_new(json, "end", report_json_text(state->end));
 	json_object_set_new(json, "why", report_json_text(state->why));
 	(void)report_json_print(stdout, json);
@@ -131,6 +137,7 @@ static void print_text(const struct cli *cli, struct arena *arena, const struct 
 		     {"paused", "is paused: hvtune study resume goes on with it"},
 		     {"waiting", "waits: it was stopped or killed, and goes on with the next boot, or hvtune study "
 				 "resume"},
+		     {"asks", "waits for a person"},
 		     {"ending", "has ended, and the host is put back to what it was"}};
 	const struct study_state *state = standing->state;
 	const char *text = "";
@@ -139,6 +146,8 @@ static void print_text(const struct cli *cli, struct arena *arena, const struct 
 	if (text_equal(standing->word, "waiting") && !state->boots_most)
 		text = "was killed before its end: hvtune study resume goes on with it, hvtune study abort ends it and "
 		       "puts back what it left";
+	if (text_equal(standing->word, "asks") && state->end)
+		text = "has ended, and waits for a person to put back what was changed by hand";
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
 		if (!*text && text_equal(words[i].word, standing->word))
 			text = words[i].text;
@@ -147,8 +156,12 @@ static void print_text(const struct cli *cli, struct arena *arena, const struct 
 			       standing->wish == STUDY_WISH_PAUSE && !state->paused ? "; it holds after this run"
 			       : standing->wish == STUDY_WISH_ABORT		    ? "; it is being aborted"
 										    : ""));
-	if (state->config)
-		term_flow(&cli->out, 0, true, arena_printf(arena, "Now: %s.", state->config));
+	if (text_equal(standing->word, "asks"))
+		study_cli_print_asks(cli, arena, state);
+	if (state->config && !state->end)
+		term_flow(
+		    &cli->out, 0, true,
+		    arena_printf(arena, "%s: %s.", text_equal(standing->word, "asks") ? "Next" : "Now", state->config));
 	text = arena_printf(arena, "%s, ", text_count(arena, state->runs, "run", "runs"));
 	if (state->boots_most)
 		text = arena_printf(arena, "%s%u of at most %s, ", text, state->boots,
@@ -183,16 +196,29 @@ int study_cli_status(struct cli *cli)
 
 /* ---- wishes ---- */
 
-/* Opens the machine and writes the wish. 0, or an exit code. */
-static int wish_for(struct cli *cli, struct knob_machine *machine, struct study_state *state, enum study_wish wish)
+/* Opens the machine and writes the wish. 0, or an exit code; *ret_told: nobody is there to hear it, and that is said.
+ */
+static int wish_for(struct cli *cli, struct knob_machine *machine, struct study_state *state, enum study_wish wish,
+		    bool *ret_told)
 {
 	struct err err = {0};
+
+	*ret_told = false;
 	int r = open_state(cli, machine, state);
 
 	if (r == 0)
 		r = change_needs_root(cli, machine);
 	if (r)
 		return r;
+	if (wish == STUDY_WISH_PAUSE && study_hand_waits(state) && !study_state_is_alive(machine, state)) {
+		term_flow(&cli->out, 0, true,
+			  arena_printf(machine->arena,
+				       "Study %s waits for a person, and does nothing until he says so: hvtune study "
+				       "status.",
+				       state->name));
+		*ret_told = true;
+		return EXIT_FINE;
+	}
 	/* Nobody is there to hear it, and nothing begins it anew by itself. */
 	if (wish == STUDY_WISH_PAUSE && !state->boots_most && !study_state_is_alive(machine, state)) {
 		term_flow(
@@ -201,6 +227,7 @@ static int wish_for(struct cli *cli, struct knob_machine *machine, struct study_
 				 "Study %s %s. hvtune study resume goes on with it, hvtune study abort ends it and "
 				 "puts back what it left.",
 				 state->name, study_state_words(machine, state)));
+		*ret_told = true;
 		return state->paused ? EXIT_FINE : EXIT_FINDINGS;
 	}
 	return study_wish_write(machine, wish, &err) < 0 ? cli_fail(&err) : 0;
@@ -210,9 +237,10 @@ int study_cli_pause(struct cli *cli)
 {
 	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
 	CLEANUP(study_state_clear) struct study_state state = {0};
-	int r = wish_for(cli, &machine, &state, STUDY_WISH_PAUSE);
+	bool told;
+	int r = wish_for(cli, &machine, &state, STUDY_WISH_PAUSE, &told);
 
-	if (r || (!state.boots_most && !study_state_is_alive(&machine, &state)))
+	if (r || told)
 		return r;
 	if (state.timing) {
 		(void)kill(state.pid, SIGTERM);
@@ -250,10 +278,12 @@ int study_cli_abort(struct cli *cli)
 {
 	CLEANUP(knob_machine_close) struct knob_machine machine = {0};
 	CLEANUP(study_state_clear) struct study_state state = {0};
-	int r = wish_for(cli, &machine, &state, STUDY_WISH_ABORT);
+	bool told;
+	int r = wish_for(cli, &machine, &state, STUDY_WISH_ABORT, &told);
 
 	if (r)
 		return r;
+	study_cli_print_left_by_hand(cli, machine.arena, &state);
 	if (study_state_is_alive(&machine, &state)) {
 		/* It puts everything back itself, and boots the host into its default where that takes a boot. */
 		(void)kill(state.pid, SIGTERM);

@@ -6,6 +6,7 @@
 
 #include "report.h"
 #include "study_estimate.h"
+#include "study_hand.h"
 #include "study_named.h"
 #include "text.h"
 
@@ -185,6 +186,42 @@ static void print_costs(const struct term *term, struct arena *arena, const stru
 		term_flow(term, 0, true, arena_printf(arena, "Budget: %s.", text_duration(arena, study->budget_s)));
 }
 
+/* What a person is asked for, and how often; what he has set before is believed. */
+static void print_asks(const struct term *term, struct arena *arena, const struct study_matrix *matrix)
+{
+	const struct study *study = matrix->study;
+	struct study_estimate estimate;
+	const char *assumed = "", *told = "";
+
+	if (!study_asks(study))
+		return;
+	for (size_t f = 0; f < study->factor_count; f++) {
+		const struct study_factor *factor = &study->factors[f];
+
+		if (!factor->ask)
+			continue;
+		assumed = arena_printf(arena, "%s%s%s is %s", assumed, *assumed ? ", " : "", factor->name,
+				       factor->levels[study->baseline[f]].name);
+		if (!factor->levels[0].see.line)
+			told = arena_printf(arena, "%s%s%s", told, *told ? ", " : "", factor->name);
+	}
+	study_estimate(matrix, &estimate);
+	term_flow(
+	    term, 0, true,
+	    arena_printf(
+		arena,
+		"As the study assumes, %s now. A person is asked to change that: %zu %s, the last time to "
+		"put it back; how long he takes is not counted. Each time everything else is put back, and "
+		"it waits until he says hvtune study resume --done.%s",
+		assumed, estimate.least_asks,
+		estimate.look ? "times to see each configuration once, in a race oftener if that is worth his time"
+		: estimate.most_asks == estimate.least_asks ? "times"
+							    : arena_printf(arena, "to %zu times", estimate.most_asks),
+		*told
+		    ? arena_printf(arena, " Nothing tells whether that is so of %s (\"see\"): his word is taken.", told)
+		    : ""));
+}
+
 static void print_problems(const struct term *term, struct arena *arena, const struct study *study,
 			   const struct study_checked *checked)
 {
@@ -224,6 +261,7 @@ void report_study_check(const struct term *term, struct arena *arena, const stru
 	(void)fputs("Workloads:\n", term->out);
 	print_workloads(term, arena, study);
 	print_costs(term, arena, matrix);
+	print_asks(term, arena, matrix);
 	print_problems(term, arena, study, checked);
 	term_flow(term, 0, true,
 		  checked->possible ? "It can be done on this machine."
@@ -274,12 +312,14 @@ void report_study_check_json(json_t *json, const struct study_matrix *matrix, co
 		json_object_set_new(costs, study_cost_name((enum study_cost)cost),
 				    json_integer((json_int_t)estimate.once.count[cost]));
 	json_object_set_new(json, "estimate",
-			    json_pack("{s:o, s:f, s:f, s:o, s:I, s:o}", "run_s",
+			    json_pack("{s:o, s:f, s:f, s:o, s:I, s:o, s:I, s:o}", "run_s",
 				      estimate.run_s > 0 ? json_real(estimate.run_s) : json_null(), "once_s",
 				      estimate.once_s, "least_s", estimate.whole_least_s, "most_s",
 				      estimate.whole_most_s > 0 ? json_real(estimate.whole_most_s) : json_null(),
 				      "least_boots", (json_int_t)estimate.least_boots, "most_boots",
-				      estimate.look ? json_null() : json_integer((json_int_t)estimate.most_boots)));
+				      estimate.look ? json_null() : json_integer((json_int_t)estimate.most_boots),
+				      "least_asks", (json_int_t)estimate.least_asks, "most_asks",
+				      estimate.look ? json_null() : json_integer((json_int_t)estimate.most_asks)));
 	json_object_set_new(json, "study", report_json_text(study->name));
 	json_object_set_new(json, "configurations", json_integer((json_int_t)matrix->count));
 	json_object_set_new(json, "factors", factors);

@@ -6,6 +6,7 @@
 #include "bench_spawn.h"
 #include "knob_confirm.h"
 #include "study_boot_internal.h"
+#include "study_hand.h"
 #include "text.h"
 
 enum { LOOK_EVERY_S = 5, LONGEST_BOOT_S = 3600 };
@@ -200,7 +201,8 @@ static int note_levels(struct study_boot *boot, struct err *err)
 		bool trial;
 		size_t count = study_boot_wanted(boot, &lines, config, &words, &trial);
 
-		if (study_boot_has(boot, &lines, words, count))
+		if (study_boot_has(boot, &lines, words, count) &&
+		    study_hand_is_here(&boot->matrix, boot->state, config))
 			found = config;
 	}
 	json_decref(boot->state->asked.levels);

@@ -9,10 +9,20 @@
 
 /* ---- what a study needs ---- */
 
+/* A person's level may set words of the kernel's line besides. */
+static bool sets_words(const struct study_factor *factor)
+{
+	for (size_t l = 0; l < factor->level_count; l++)
+		for (size_t i = 0; i < factor->levels[l].ask_count; i++)
+			if (study_ask_cost(&factor->levels[l].asks[i]) == STUDY_HOST_BOOT)
+				return true;
+	return false;
+}
+
 bool study_needs_boots(const struct study *study)
 {
 	for (size_t f = 0; f < study->factor_count; f++)
-		if (study->factors[f].cost == STUDY_HOST_BOOT)
+		if (study->factors[f].cost == STUDY_HOST_BOOT || sets_words(&study->factors[f]))
 			return true;
 	return false;
 }

@@ -29,6 +29,7 @@ struct study_boot {
 enum {
 	STUDY_REBOOT = 1, /* everything is put back and written down: the machine is to be booted now */
 	STUDY_NO_BOOT,	  /* it would have to boot, and the boots that it may have are used up */
+	STUDY_ASKS,	  /* everything is put back and written down: a person is to change something (study_hand.h) */
 };
 
 /* A failed boot is tried again; as often in a row, and it is given up. */

@@ -463,25 +463,6 @@ static void check_vms(struct checking *checking)
 	}
 }
 
-/* What a file may say and no run does yet: it is told here, and nothing begins. */
-static void check_abilities(struct checking *checking)
-{
-	const struct study *study = checking->study;
-	struct arena *arena = checking->machine->arena;
-
-	check_boots(checking);
-	for (size_t f = 0; f < study->factor_count; f++)
-		if (study->factors[f].cost == STUDY_PERSON)
-			add_problem(
-			    checking, STUDY_NOT_YET, study->factors[f].line, study->factors[f].name,
-			    arena_printf(
-				arena,
-				"a person has to go from one level to another, and none is asked and waited for so "
-				"far; set %s by hand, run the study without it at each level, and compare them: hvtune "
-				"results compare",
-				study->factors[f].name));
-}
-
 /* What the engine would refuse when it begins. */
 static void check_design(struct checking *checking, const struct study_matrix *matrix)
 {
@@ -518,7 +499,7 @@ void study_check(struct knob_machine *machine, const struct study_matrix *matrix
 	check_pairs(&checking, possible);
 	check_workloads(&checking);
 	check_vms(&checking);
-	check_abilities(&checking);
+	check_boots(&checking);
 	check_design(&checking, matrix);
 	study_problems_sort(ret);
 }

@@ -7,6 +7,7 @@
 #include "stat_select.h"
 #include "stat_sequential.h"
 #include "study_engine.h"
+#include "study_hand.h"
 
 /* Seconds of one run of all workloads; 0 when one does not say. */
 static double run_seconds(const struct study *study)
@@ -36,7 +37,7 @@ static size_t configs_of_levers(const struct study_matrix *matrix)
 
 static size_t boots_of(const struct study_switches *switches)
 {
-	return switches->count[STUDY_HOST_BOOT] + switches->count[STUDY_PERSON];
+	return switches->count[STUDY_HOST_BOOT];
 }
 
 /* Seconds of a switch. Hooks that take a moment are not looked at again after they have run, as knobs are. */
@@ -47,6 +48,9 @@ static double switch_seconds(const struct study *study, enum study_cost cost)
 	for (size_t f = 0; f < study->factor_count && cost == STUDY_LIVE; f++)
 		for (size_t l = 0; l < study->factors[f].level_count; l++)
 			sets = sets || study->factors[f].levels[l].ask_count;
+	/* How long a person takes is his matter: the study does not count it. */
+	if (cost == STUDY_PERSON)
+		return 0;
 	return cost == STUDY_LIVE && !sets ? 0 : study_switch_seconds(study, cost);
 }
 
@@ -62,6 +66,18 @@ static double confirm_seconds(const struct study *study, double run_s, double *r
 
 	*ret_most = study->confirm ? pair_s * (boots ? STUDY_CONFIRM_BOOTS : study_confirm_most(study)) : 0;
 	return study->confirm ? pair_s * (boots ? STUDY_CONFIRM_BOOTS : STAT_BLOCKS_FIRST) : 0;
+}
+
+/* At most: where the best has another of a person's levels than the baseline, he is asked in the middle of each pair.
+ */
+static size_t asks_to_confirm(const struct study *study)
+{
+	size_t levels = 1;
+
+	for (size_t f = 0; f < study->factor_count; f++)
+		levels *= study->factors[f].ask ? study->factors[f].level_count : 1;
+	/* Of more than two, once more for the first of them. */
+	return study->confirm && levels > 1 ? STUDY_CONFIRM_BOOTS + (levels > 2) : 0;
 }
 
 void study_estimate(const struct study_matrix *matrix, struct study_estimate *ret)
@@ -81,6 +97,7 @@ void study_estimate(const struct study_matrix *matrix, struct study_estimate *re
 		discarded += cost >= STUDY_VM_RESTART ? (double)count : 0;
 	}
 	estimate.once_s += ((double)matrix->count + discarded) * estimate.run_s;
+	estimate.least_asks = study_count_asks(matrix, 1);
 	if (is_race(matrix)) {
 		estimate.look = MIN_OF((size_t)STAT_DESIGN, matrix->count);
 		share = (double)estimate.look / (double)MAX_OF(matrix->count, (size_t)1);
@@ -104,6 +121,8 @@ void study_estimate(const struct study_matrix *matrix, struct study_estimate *re
 		estimate.whole_most_s = fmin(estimate.whole_most_s, study->budget_s);
 	if (study->budget_s > 0)
 		estimate.most_s = fmin(estimate.most_s, study->budget_s);
+	estimate.least_asks = study_count_asks(matrix, study->runs_least);
+	estimate.most_asks = study_count_asks(matrix, study->runs_most) + asks_to_confirm(study);
 	estimate.least_boots = (size_t)(share * (double)boots_of(&estimate.once)) * estimate.least;
 	estimate.most_boots = (size_t)(share * (double)boots_of(&estimate.once)) * estimate.most;
 	*ret = estimate;

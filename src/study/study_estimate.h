@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-3.0-or-later */
 /*
  * Owns the estimate of what a study takes before a run was measured: switches of each kind and time, from what the file
- * says of its workloads and what changes of each kind usually take (study_cost_seconds()).
+ * says of its workloads and what changes of each kind usually take (study_cost_seconds()). What a person takes is not
+ * in any of the times: a study does not count it.
  */
 #ifndef HVTUNE_STUDY_ESTIMATE_H
 #define HVTUNE_STUDY_ESTIMATE_H
@@ -17,6 +18,9 @@ struct study_estimate {
 	double least_s, most_s;	    /* choosing, without confirming; most_s is at most the budget, 0: not known */
 	double whole_least_s, whole_most_s; /* with confirming, where that is wanted and the baseline is not the best */
 	size_t least_boots, most_boots;	    /* of the host */
+	/* How often a person is asked, to put it back too; of a race the least, and how often to see each level once.
+	 */
+	size_t least_asks, most_asks;
 };
 
 /* `design` as study_engine_design() says, or of the file. */

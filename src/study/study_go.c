@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "study_boot_internal.h"
+#include "study_hand.h"
 #include "study_run_internal.h"
 #include "study_unit.h"
 #include "study_vm.h"
@@ -78,26 +79,62 @@ static int look_at_units(struct study_boot *boot, struct err *err)
 	return r;
 }
 
+/* Of a study that is gone on with in another process: what a person has done, and what was decided before it. */
+static void carry_over(struct study_boot *boot)
+{
+	CLEANUP(study_state_clear) struct study_state old = {0};
+	struct study_state *state = boot->state;
+
+	if (!study_asks(boot->study) || study_state_read(boot->machine, &old, NULL) < 0 ||
+	    !text_equal(old.uid, state->uid))
+		return;
+	state->hand = old.hand;
+	state->out = old.out;
+	state->units = old.units;
+	old.hand = (struct study_hand){0};
+	old.out = old.units = NULL;
+	state->step = old.step;
+	state->config = old.config;
+	state->kernel = old.kernel;
+	state->spent_s = old.spent_s;
+}
+
+/* Who boots the host by hand comes back to units that have failed, too; without systemd there are none. */
+static void look_at_units_if_any(struct study_boot *boot)
+{
+	if (!boot->state->units && look_at_units(boot, NULL) < 0)
+		boot->state->units = json_array();
+}
+
 int study_go_begin(struct study_boot *boot, struct err *err)
 {
+	const struct study_hands hands = {boot->machine, boot->study, boot->state};
 	struct study_state *state = boot->state;
 	const char *kernel = NULL;
 	struct err fault = {0};
 	bool boots = study_needs_boots(boot->study), unit = boots && !state->timing;
 	int r = study_state_refuse(boot->machine, state->uid, err);
 
-	if (r == 0 && boots)
-		r = look_at_units(boot, err);
-	if (r == 0 && boots)
-		r = look_at_loader(boot, err);
 	if (r < 0)
 		return r;
-	if (sys_writer_read(boot->machine->writer, boot->arena, "/proc/sys/kernel/osrelease", &kernel, NULL, NULL) == 0)
+	carry_over(boot);
+	if (boots)
+		r = look_at_units(boot, err);
+	else if (study_asks(boot->study))
+		look_at_units_if_any(boot);
+	if (r == 0 && boots)
+		r = look_at_loader(boot, err);
+	if (r == 0)
+		r = study_hand_begin(&hands, err);
+	if (r < 0)
+		return r;
+	if (!state->kernel &&
+	    sys_writer_read(boot->machine->writer, boot->arena, "/proc/sys/kernel/osrelease", &kernel, NULL, NULL) == 0)
 		state->kernel = text_trim(boot->arena, kernel);
 	state->suited = study_suited_json(boot->study);
 	state->vms = study_vm_running_json(boot->machine, boot->study);
 	state->hooks = json_object();
-	state->out = json_array();
+	state->out = state->out ? state->out : json_array();
 	state->failures = json_array();
 	state->began_s = (int64_t)time(NULL);
 	state->boots_most = !unit			? 0
@@ -143,6 +180,10 @@ static const char *last_words(struct study_boot *boot)
 	size_t index;
 
 	/* There is nobody to be asked when it ends. */
+	const char *by_hand = study_hand_left(boot->arena, boot->study, state);
+
+	if (by_hand)
+		text = arena_printf(boot->arena, "%s; still changed by hand: %s", text, by_hand);
 	if (boot->study->leave_best && text_equal(state->end, "done"))
 		text = arena_printf(boot->arena, "%s; to keep the best: hvtune study apply %.8s --pick fastest", text,
 				    state->uid);
@@ -153,10 +194,36 @@ static const char *last_words(struct study_boot *boot)
 	return text;
 }
 
+static int tell_person(struct study_boot *boot, enum study_move *ret)
+{
+	study_notify(boot, "ask", study_hand_say(boot->arena, boot->state));
+	*ret = STUDY_WAITS;
+	return 0;
+}
+
+/* STUDY_ASKS: a person is to put back what he has changed. Who aborts a study does not wait for anybody. */
+static int leave_by_hand(struct study_boot *boot, struct err *err)
+{
+	const struct study_hands hands = {boot->machine, boot->study, boot->state};
+	json_t *levels;
+
+	if (study_wish_read(boot->machine) == STUDY_WISH_ABORT)
+		return 0;
+	levels = study_hand_levels(&boot->matrix, boot->matrix.baseline);
+	int r = boot->state->hand.levels ? study_hand_leave(&hands, levels, err) : 0;
+
+	json_decref(levels);
+	return r;
+}
+
 /* Nothing of it is left but what it has measured. */
 static int finish(struct study_boot *boot, enum study_move *ret, struct err *err)
 {
 	bool boots = study_needs_boots(boot->study);
+	int asks = leave_by_hand(boot, err);
+
+	if (asks)
+		return asks < 0 ? asks : tell_person(boot, ret);
 	int r = boots ? study_boot_leave(boot, err) : 0;
 	struct err fault = {0};
 
@@ -207,6 +274,11 @@ static int after_runs(struct study_boot *boot, const struct study_outcome *outco
 	} else if (outcome->reboots) {
 		*ret = STUDY_BOOTS;
 		return 0;
+	} else if (outcome->asks) {
+		state->clean = true;
+		int r = study_state_write(boot->machine, state, err);
+
+		return r < 0 ? r : tell_person(boot, ret);
 	} else if (outcome->paused || (text_equal(outcome->state, "stopped") && wish == STUDY_WISH_PAUSE)) {
 		return hold(boot, true, ret, err);
 	} else if (text_equal(outcome->state, "stopped") && wish != STUDY_WISH_ABORT && !outcome->over) {
@@ -291,6 +363,12 @@ int study_go_on(struct study_boot *boot, const struct study_setup *setup, struct
 	}
 	if (wish == STUDY_WISH_ABORT)
 		end_as(boot, "stopped", "aborted");
+	/* He says himself when it is done, whatever boots meanwhile; who aborts it waits no more. */
+	if (study_hand_waits(state) && wish != STUDY_WISH_ABORT) {
+		*ret = STUDY_WAITS;
+		return study_state_write(boot->machine, state, err);
+	}
+	(void)json_object_clear(state->hand.wanted);
 	arrived = study_needs_boots(boot->study) ? arrive(boot, err) : 0;
 	if (arrived == -EINTR && !state->end) {
 		*ret = STUDY_LEFT;
@@ -306,6 +384,13 @@ int study_go_on(struct study_boot *boot, const struct study_setup *setup, struct
 		*ret = STUDY_BOOTS;
 		state->clean = true;
 		return study_state_write(boot->machine, state, err);
+	}
+	const struct study_hands hands = {boot->machine, boot->study, state};
+
+	if (r == 0 && !state->end) {
+		r = study_hand_look(&hands, err);
+		if (r == STUDY_ASKS)
+			return tell_person(boot, ret);
 	}
 	if (r == 0 && !state->end) {
 		int result = study_run(setup, outcome, &fault);

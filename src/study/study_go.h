@@ -13,6 +13,7 @@ enum study_move {
 	STUDY_OVER,  /* it has ended, and everything is as it was before it */
 	STUDY_BOOTS, /* the machine has to be booted now; it goes on after that */
 	STUDY_HOLDS, /* somebody wished it to pause */
+	STUDY_WAITS, /* a person is to change something: see study_hand.h */
 	STUDY_LEFT,  /* stopped by a signal: it can be gone on with */
 };
 
@@ -20,7 +21,8 @@ enum study_move {
  * Write down a new study: boot->state holds its uid, name, file, text, store, command, directory, environment and load
  * limit, the rest is filled in here. Then the unit is installed that goes on with it. boot->matrix must be made.
  * -EBUSY: another study runs or waits, see study_state_refuse(). A study that boots nothing has no unit: it is this
- * process's, which removes the state with study_state_remove() when it has ended.
+ * process's, which removes the state with study_state_remove() when it has ended. -EPROTO: what a person sets is not as
+ * it should be.
  */
 int study_go_begin(struct study_boot *boot, struct err *err);
 
@@ -33,8 +35,8 @@ int study_go_on(struct study_boot *boot, const struct study_setup *setup, struct
 		enum study_move *ret, struct err *err);
 
 /*
- * Run what the study's file has under "notify", with HVTUNE_STUDY (its name), HVTUNE_EVENT ("end", "paused", "failed")
- * and HVTUNE_TEXT in its environment. It gets a minute; that it fails changes nothing.
+ * Run what the study's file has under "notify", with HVTUNE_STUDY (its name), HVTUNE_EVENT ("end", "paused", "failed",
+ * "ask") and HVTUNE_TEXT in its environment. It gets a minute; that it fails changes nothing.
  */
 void study_notify(struct study_boot *boot, const char *event, const char *text);
 

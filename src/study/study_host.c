@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "study_hand.h"
 #include "study_vm.h"
 #include "text.h"
 
@@ -374,6 +375,25 @@ static int set_knobs(struct study_host *host, int config, bool vms, struct err *
 	return r == -ECANCELED && report.interrupted ? -EINTR : r;
 }
 
+/* It takes longest, and the host goes down for it: nothing of the study is in force then. */
+static int ask_person(struct study_host *host, int config, struct err *err)
+{
+	const struct study_hands hands = {host->machine, host->matrix->study, host->state};
+	json_t *levels;
+	int r;
+
+	if (!host->state)
+		return err_set(err, EPERM, host->matrix->study->name,
+			       "what waits for a person is kept on this machine, which takes root");
+	r = study_host_leave(host, err);
+	if (r < 0)
+		return r;
+	levels = study_hand_levels(host->matrix, (size_t)config);
+	r = study_hand_ask(&hands, levels, err);
+	json_decref(levels);
+	return r;
+}
+
 int study_host_enter(struct study_host *host, int config, struct err *err)
 {
 	const size_t *levels = study_levels(host->matrix, (size_t)config);
@@ -383,6 +403,8 @@ int study_host_enter(struct study_host *host, int config, struct err *err)
 	if (host->config == config && !host->anew)
 		return 0;
 	host->config = -1;
+	if (!study_hand_is_here(host->matrix, host->state, (size_t)config))
+		return ask_person(host, config, err);
 	r = host->boot && !host->anew ? study_boot_is_here(host->boot, (size_t)config, err) : !host->anew;
 	if (r == 0) {
 		r = study_host_leave(host, err);

@@ -61,7 +61,8 @@ int study_host_unhook(struct arena *arena, const struct study *study, struct stu
 
 /*
  * Bring the machine to a configuration; nothing is done when it is in it. What takes longest goes first: the boot of
- * the host, then VMs, its running settings and the hooks. STUDY_REBOOT and STUDY_NO_BOOT (study_boot.h): everything is
+ * the host, then VMs, its running settings and the hooks; before all of them what a person has to change. STUDY_REBOOT,
+ * STUDY_NO_BOOT and STUDY_ASKS (study_boot.h): everything is
  * put back, and the machine is not in the configuration. -EINTR: stopped by a signal, and everything is as it was
  * before the study; -EHOSTUNREACH: a VM did not come up as asked, which may be tried again; other errors: it could not
  * be set. What was changed is put back then.

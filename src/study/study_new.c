@@ -159,6 +159,12 @@ static const struct {
     {"guest", "guest.mitigations", "auto, off", "mitigations in it; off is a security hole"},
 };
 
+/* What nobody but a person can set. */
+static const char by_hand[] =
+    "  # What a person sets, who is asked and waited for each time (`see` tells whether he did):\n"
+    "  # nps: {ask: 'Set NPS to {level} in the BIOS setup', levels: [1, 4],\n"
+    "  #       see: 'test $(ls -d /sys/devices/system/node/node[0-9]* | wc -l) = {level}'}   # of one socket\n";
+
 /* Why a level of it cannot be set here; NULL: all can. */
 static const char *why_not(struct knob_machine *machine, const char *knob, const char *levels)
 {
@@ -257,12 +263,12 @@ const char *study_new(struct knob_machine *machine, const struct study_new_facts
 	    "title: which settings suit this host\n\n%s\n%s"
 	    "# What is changed. Take out what you do not want to try: each factor multiplies the "
 	    "configurations.\nfactors:\n%s"
-	    "  # What takes a boot of the host for each change:\n%s%s%s\n"
+	    "  # What takes a boot of the host for each change:\n%s%s%s%s\n"
 	    "%s%s\n%s"
 	    "budget: 2 h\nwithin: 1 %%        # as good as the best\nconfidence: 95 %%\n%s"
 	    "leave: restore      # everything is put back\n",
 	    workloads, vms, factors, dear_text(machine),
-	    *vm_factors ? "  # What takes a restart of the VM, or a boot of the guest:\n" : "", vm_factors,
+	    *vm_factors ? "  # What takes a restart of the VM, or a boot of the guest:\n" : "", vm_factors, by_hand,
 	    *never ? "# What excludes each other here.\nnever:\n"
 		   : "# What must not meet: never: [{one: level, other: level}]\n",
 	    never, goals_text(arena, facts->meters),

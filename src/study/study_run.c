@@ -536,10 +536,13 @@ static int finish(struct running *running, int r, struct err *err)
 		running->setup->state->spent_s = spent(running);
 	outcome->spent_s = (double)(bench_now_ns() - running->began_ns) / 1e9;
 	study_work_clear(running->work);
-	if (r == STUDY_REBOOT || outcome->paused) {
+	if (r == STUDY_REBOOT || r == STUDY_ASKS || outcome->paused) {
 		outcome->reboots = r == STUDY_REBOOT;
+		outcome->asks = r == STUDY_ASKS;
 		outcome->state = "stopped";
-		outcome->why = outcome->reboots ? "the host boots, and it goes on after that" : "paused";
+		outcome->why = outcome->reboots ? "the host boots, and it goes on after that"
+			       : outcome->asks	? "it waits for a person"
+						: "paused";
 		r = 0;
 	} else if (r == STUDY_NO_BOOT) {
 		outcome->state = "done";

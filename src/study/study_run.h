@@ -65,6 +65,7 @@ struct study_outcome {
 	bool reboots;		/* it goes on after the boot that is asked for */
 	bool over;		/* a limit of heat or power was exceeded */
 	bool paused;		/* somebody wished it to hold */
+	bool asks;		/* it goes on when a person has done what it asks for (study_hand.h) */
 };
 
 void study_outcome_clear(struct study_outcome *outcome);

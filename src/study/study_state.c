@@ -58,7 +58,8 @@ static json_t *object_of(const json_t *json, const char *key)
 
 static void read_all(struct arena *arena, const json_t *json, struct study_state *state)
 {
-	const json_t *asked = json_object_get(json, "asked"), *step = json_object_get(json, "step");
+	const json_t *asked = json_object_get(json, "asked"), *step = json_object_get(json, "step"),
+		     *hand = json_object_get(json, "hand");
 
 	*state = (struct study_state){
 	    .uid = text_of(arena, json, "uid"),
@@ -97,6 +98,14 @@ static void read_all(struct arena *arena, const json_t *json, struct study_state
 		     .runs = count_of(step, "runs"),
 		     .own_boot = json_is_true(json_object_get(step, "own_boot")),
 		     .seen = count_of(step, "seen")},
+	    .hand = {.levels = object_of(hand, "levels"),
+		     .wanted = object_of(hand, "wanted"),
+		     .texts = list_of(hand, "texts"),
+		     .boot = text_of(arena, hand, "boot"),
+		     .line = text_of(arena, hand, "line"),
+		     .fault = text_of(arena, hand, "fault"),
+		     .boots = json_is_true(json_object_get(hand, "boots")),
+		     .kept = json_is_true(json_object_get(hand, "kept"))},
 	    .hooks = object_of(json, "hooks"),
 	    .out = list_of(json, "out"),
 	    .failures = list_of(json, "failures"),
@@ -129,6 +138,7 @@ int study_state_read(struct knob_machine *machine, struct study_state *ret, stru
 	bool good = json_integer_value(json_object_get(json, "version")) == VERSION && state.uid && *state.uid &&
 		    state.name && state.file && state.text && state.directory && state.boot &&
 		    (!state.asked.boot || state.asked.trial) &&
+		    (!json_object_size(state.hand.wanted) || state.hand.boot) &&
 		    (!state.step.config || (state.step.words && state.step.runs && state.step.purpose > STUDY_WARM_UP &&
 					    state.step.purpose < STUDY_PURPOSES));
 
@@ -143,8 +153,9 @@ int study_state_read(struct knob_machine *machine, struct study_state *ret, stru
 
 void study_state_clear(struct study_state *state)
 {
-	json_t **owned[] = {&state->environment,  &state->suited, &state->vms, &state->units,
-			    &state->asked.levels, &state->hooks,  &state->out, &state->failures};
+	json_t **owned[] = {&state->environment,  &state->suited,      &state->vms,	    &state->units,
+			    &state->asked.levels, &state->hand.levels, &state->hand.wanted, &state->hand.texts,
+			    &state->hooks,	  &state->out,	       &state->failures};
 
 	for (size_t i = 0; i < ARRAY_SIZE(owned); i++) {
 		json_decref(*owned[i]);
@@ -174,6 +185,19 @@ static json_t *asked_json(const struct study_asked *asked)
 	put_text(json, "trial", asked->trial);
 	put_shared(json, "levels", asked->levels);
 	(void)json_object_set_new(json, "at", json_integer(asked->at_s));
+	return json;
+}
+
+static json_t *hand_json(const struct study_hand *hand)
+{
+	json_t *json = json_pack("{s:b, s:b}", "boots", hand->boots, "kept", hand->kept);
+
+	put_shared(json, "levels", hand->levels);
+	put_shared(json, "wanted", hand->wanted);
+	put_shared(json, "texts", hand->texts);
+	put_text(json, "boot", hand->boot);
+	put_text(json, "line", hand->line);
+	put_text(json, "fault", hand->fault);
 	return json;
 }
 
@@ -221,6 +245,8 @@ static json_t *state_json(const struct study_state *state)
 	put_shared(json, "out", state->out);
 	put_shared(json, "failures", state->failures);
 	(void)json_object_set_new(json, "asked", asked_json(&state->asked));
+	if (state->hand.levels)
+		(void)json_object_set_new(json, "hand", hand_json(&state->hand));
 	(void)json_object_set_new(json, "step", step_json(&state->step));
 	return json;
 }
@@ -305,6 +331,8 @@ const char *study_state_words(struct knob_machine *machine, const struct study_s
 		return state->end ? "is being ended" : "runs";
 	if (!state->end && study_state_is_starting(machine, state))
 		return "is starting";
+	if (json_object_size(state->hand.wanted))
+		return "waits for a person";
 	if (state->end)
 		return "has ended, and has something left to be put back";
 	if (state->asked.boot)
@@ -328,11 +356,14 @@ int study_state_refuse(struct knob_machine *machine, const char *uid, struct err
 	}
 	bool alive = study_state_is_alive(machine, &other);
 
-	if (text_equal(uid, other.uid) && !other.boots_most && (!alive || other.pid == (int)getpid()))
+	if (text_equal(uid, other.uid) && !other.boots_most && (!alive || other.pid == (int)getpid()) &&
+	    !json_object_size(other.hand.wanted))
 		return 0;
 	(void)err_set(err, EBUSY, NULL, "study %s %s", other.name, study_state_words(machine, &other));
 	(void)err_hint(err, alive || study_state_is_starting(machine, &other)
 				? "hvtune study status tells how it stands, hvtune study abort ends it"
+			    : json_object_size(other.hand.wanted)
+				? "hvtune study status tells what he is to do, hvtune study abort ends it"
 				: "hvtune study resume goes on with it, hvtune study abort ends it");
 	return -EBUSY;
 }

@@ -32,6 +32,18 @@ struct study_asked_step {
 	size_t seen; /* runs that had been made then, warm-up runs and void ones too */
 };
 
+/* What a person changes, and nobody else can. */
+struct study_hand {
+	json_t *levels;	   /* that are in force, as far as it is known: {"nps": "1"}, of each factor that asks */
+	json_t *wanted;	   /* {"nps": "4"}: what he is asked for now; empty: nothing */
+	json_t *texts;	   /* the same in words, a text each */
+	const char *boot;  /* boot id under which it was asked; NULL: nothing ever was */
+	const char *line;  /* of the kernel, when a study began that boots the host only by a person */
+	const char *fault; /* why it was not taken for done; NULL: nobody has said so, or it was */
+	bool boots;	   /* it takes a boot of the host, which he makes */
+	bool kept;	   /* he was asked to put it back when the study had ended, and cannot */
+};
+
 struct study_state {
 	/* How it was begun; never changed. */
 	const char *uid, *name;
@@ -60,6 +72,7 @@ struct study_state {
 	const char *boot;     /* id of the boot that was looked at and found good; "": none yet */
 	struct study_asked asked;
 	struct study_asked_step step;
+	struct study_hand hand;
 	json_t *hooks; /* {"share": "nfs"}: levels whose command has made what is to be taken back */
 	json_t *out;   /* [{"levels": {...}, "why": "..."}]: what cannot be measured */
 	/*

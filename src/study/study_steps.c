@@ -3,6 +3,7 @@
  * Owns the step that a study does next when it may have been decided in another process: the same observations give the
  * same decision, wherever the machine has come up meanwhile.
  */
+#include "study_hand.h"
 #include "study_run_internal.h"
 #include "text.h"
 
@@ -58,13 +59,32 @@ static void keep_step(const struct stepping *stepping, const struct study_step *
 		    .seen = stepping->outcome->count};
 }
 
-/* How the machine is now: in no configuration, but booted for one it may be. */
+static bool is_here(const struct stepping *stepping, int config)
+{
+	const struct study_setup *setup = stepping->setup;
+
+	return config >= 0 && study_hand_is_here(setup->matrix, setup->state, (size_t)config) &&
+	       (!setup->boot || study_boot_is_here(setup->boot, (size_t)config, NULL) > 0);
+}
+
+/* How the machine is now: in no configuration, but booted, or made ready by a person, for one it may be. */
 static int config_now(const struct stepping *stepping, int config)
 {
-	struct study_boot *boot = stepping->setup->boot;
-	int last = boot && config < 0 ? config_named(stepping, stepping->setup->state->config) : -1;
+	const struct study_setup *setup = stepping->setup;
+	const struct study_matrix *matrix = setup->matrix;
+	bool asks = study_asks(matrix->study);
 
-	return last >= 0 && study_boot_is_here(boot, (size_t)last, NULL) > 0 ? last : config;
+	if (config >= 0 || !setup->state || (!setup->boot && !asks))
+		return config;
+	config = config_named(stepping, setup->state->config);
+	if (is_here(stepping, config))
+		return config;
+	if (asks && is_here(stepping, (int)matrix->baseline))
+		return (int)matrix->baseline;
+	for (size_t i = 0; asks && i < matrix->count; i++)
+		if (is_here(stepping, (int)i))
+			return (int)i;
+	return -1;
 }
 
 int study_step_next(struct arena *arena, const struct study_setup *setup, const struct study_outcome *outcome,

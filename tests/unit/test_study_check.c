@@ -63,8 +63,8 @@ static const struct scene {
     /* After a boot that is not the present one it may be there. */
     {"passive",
      "  nps: {ask: 'Set NPS to {level}', levels: [1, 4]}\n  epp: {knob: epp, levels: [power, performance]}\n",
-     false,
-     {{STUDY_NOT_YET, 4, "nps"}, {STUDY_LEVEL_LATER, 5, "epp=power"}, {STUDY_LEVEL_LATER, 5, "epp=performance"}}},
+     true,
+     {{STUDY_LEVEL_LATER, 5, "epp=power"}, {STUDY_LEVEL_LATER, 5, "epp=performance"}}},
 };
 
 static void check(const struct scene *scene)

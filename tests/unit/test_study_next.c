@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <math.h>
 
+#include "study_estimate.h"
+#include "study_hand.h"
 #include "study_world.h"
 #include "text.h"
 #include "unit.h"
@@ -287,15 +289,120 @@ static void test_weights(void **state)
 			   1e-12);
 }
 
+/* How often a person was asked, to put it back at the end too. */
+static unsigned count_asks(const struct world *world)
+{
+	size_t at = world->matrix.baseline;
+	unsigned asks = 0;
+
+	for (size_t i = 0; i < world->count; i++) {
+		asks += study_switch_cost(&world->matrix, at, (size_t)world->seen[i].config) == STUDY_PERSON;
+		at = (size_t)world->seen[i].config;
+	}
+	return asks + (study_switch_cost(&world->matrix, at, world->matrix.baseline) == STUDY_PERSON);
+}
+
+/* There and back, pair by pair too: never oftener than `study check` says, and once a block. */
+static void test_person_in_blocks(void **state)
+{
+	static const double effects[] = {.05, 0, -.04, 0, .03};
+	static const char *const confirms[] = {"", "confirm: no\n"};
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(confirms); i++) {
+		struct study_estimate estimate;
+		struct study_engine *engine;
+		struct study_step step;
+		struct world world;
+
+		world_make(&world, arena_printf(arena,
+						"study: s\nworkloads: {w: make}\nruns: 4\n%sfactors:\n"
+						"  a: {knob: thp, levels: [always, madvise, never]}\n"
+						"  nps: {ask: 'Set NPS to {level}', levels: [1, 4]}\n",
+						confirms[i]));
+		world.effects = effects;
+		step = world_play(&world, true, &engine);
+		assert_int_equal(step.what, STUDY_DONE);
+		assert_string_equal(study_config_name(world.arena, &world.matrix, (size_t)step.incumbent),
+				    "a=never nps=1");
+		study_estimate(&world.matrix, &estimate);
+		/* 1 4 | 4 1 | 1 4 | 4 1; the best needs nothing of him. */
+		assert_int_equal(count_asks(&world), 4);
+		assert_int_equal(estimate.least_asks, 4);
+		assert_int_equal(estimate.most_asks, *confirms[i] ? 4 : 8);
+		study_engine_free(&engine);
+		world.arena = arena_free(world.arena);
+	}
+}
+
+/* The best is on his other level: one pair after another begins where the last one has ended. */
+static void test_person_confirms(void **state)
+{
+	static const double effects[] = {.05, 0, -.04, .03, 0};
+	struct study_estimate estimate;
+	struct study_engine *engine;
+	struct study_step step;
+	struct world world;
+
+	(void)state;
+	world_make(&world, "study: s\nworkloads: {w: make}\nruns: 5\nfactors:\n"
+			   "  a: {knob: thp, levels: [always, madvise, never]}\n"
+			   "  nps: {ask: 'Set NPS to {level}', levels: [1, 4]}\n");
+	world.effects = effects;
+	step = world_play(&world, true, &engine);
+	assert_string_equal(study_config_name(world.arena, &world.matrix, (size_t)step.incumbent), "a=never nps=4");
+	study_estimate(&world.matrix, &estimate);
+	assert_int_equal(estimate.most_asks, 6 + 4);
+	assert_int_equal(count_asks(&world), 10);
+	study_engine_free(&engine);
+	world.arena = arena_free(world.arena);
+}
+
+/* A race asks him when nothing cheaper tells as much: a few times, where levels of a running host go to and fro. */
+static void test_person_in_a_race(void **state)
+{
+	static const double effects[] = {.03, 0, .02, 0, -.05, .01, .06, 0, 0, .02};
+	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
+	unsigned asks[2] = {0};
+
+	(void)state;
+	for (size_t live = 0; live < 2; live++) {
+		struct study_engine *engine;
+		struct study_step step;
+		struct world world;
+
+		world_make(&world,
+			   arena_printf(arena,
+					"study: s\nworkloads: {w: make}\nconfirm: no\nfactors:\n"
+					"  a: {knob: thp, levels: [always, madvise, never]}\n"
+					"  b: {knob: swappiness, levels: [1, 20, 60]}\n  c: {%s, levels: [0, 1]}\n"
+					"  d: {knob: numa_balancing, levels: [0, 1]}\n",
+					live ? "knob: hugepages.2M" : "ask: 'Set it to {level}'"));
+		world.effects = effects;
+		step = world_play(&world, true, &engine);
+		assert_int_equal(study_engine_design(engine), STUDY_RACE);
+		assert_int_equal(step.what, STUDY_DONE);
+		for (size_t i = 1; i < world.count; i++)
+			asks[live] += study_levels(&world.matrix, (size_t)world.seen[i].config)[2] !=
+				      study_levels(&world.matrix, (size_t)world.seen[i - 1].config)[2];
+		study_engine_free(&engine);
+		world.arena = arena_free(world.arena);
+	}
+	assert_in_range(asks[0], 1, 8);
+	assert_true(asks[1] > 2 * asks[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_weights),	  cmocka_unit_test(test_blocks),
-	    cmocka_unit_test(test_nothing),	  cmocka_unit_test(test_spent),
-	    cmocka_unit_test(test_resume),	  cmocka_unit_test(test_race),
-	    cmocka_unit_test(test_race_resume),	  cmocka_unit_test(test_race_halves),
-	    cmocka_unit_test(test_race_given_up), cmocka_unit_test(test_levers),
-	    cmocka_unit_test(test_no_energy),
+	    cmocka_unit_test(test_weights),	    cmocka_unit_test(test_blocks),
+	    cmocka_unit_test(test_nothing),	    cmocka_unit_test(test_spent),
+	    cmocka_unit_test(test_resume),	    cmocka_unit_test(test_race),
+	    cmocka_unit_test(test_race_resume),	    cmocka_unit_test(test_race_halves),
+	    cmocka_unit_test(test_race_given_up),   cmocka_unit_test(test_levers),
+	    cmocka_unit_test(test_no_energy),	    cmocka_unit_test(test_person_in_blocks),
+	    cmocka_unit_test(test_person_confirms), cmocka_unit_test(test_person_in_a_race),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

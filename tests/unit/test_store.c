@@ -4,7 +4,6 @@
  * sessions are found, and lines that are no rows refused.
  */
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>

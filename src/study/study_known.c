@@ -22,16 +22,40 @@ void study_known_clear(struct study_known *known)
 	}
 }
 
+/* The level that varies beside the runs themselves: a boot of the host, else a start of a VM. */
+static enum study_cost unit_cost(const struct study *study)
+{
+	enum study_cost dearest = STUDY_LIVE;
+
+	for (size_t f = 0; f < study->factor_count; f++)
+		dearest = MAX_OF(dearest, study->factors[f].cost);
+	return dearest;
+}
+
+/* Was a VM started, or the host booted, between two runs that follow each other? */
+static bool is_started_anew(const struct study_matrix *matrix, const struct study_seen *before,
+			    const struct study_seen *now)
+{
+	return before->boot != now->boot ||
+	       study_switch_cost(matrix, (size_t)before->config, (size_t)now->config) >= STUDY_VM_RESTART;
+}
+
 size_t study_runs_with(const struct study_engine *engine, const struct study_seen *seen, size_t count,
 		       enum study_goal goal, struct study_seen **ret)
 {
 	struct study_seen *picked = ARENA_ARRAY(engine->arena, count + 1, struct study_seen);
+	enum study_cost cost = unit_cost(engine->matrix->study);
+	int starts = 0;
 	size_t n = 0;
 
-	for (size_t i = 0; i < count; i++)
-		if (seen[i].valid && seen[i].purpose == STUDY_CHOOSE && !engine->out[seen[i].config] &&
-		    isfinite(seen[i].value[goal]) && seen[i].value[goal] > 0)
-			picked[n++] = seen[i];
+	for (size_t i = 0; i < count; i++) {
+		starts += i && is_started_anew(engine->matrix, &seen[i - 1], &seen[i]);
+		if (!seen[i].valid || seen[i].purpose != STUDY_CHOOSE || engine->out[seen[i].config] ||
+		    !isfinite(seen[i].value[goal]) || seen[i].value[goal] <= 0)
+			continue;
+		picked[n] = seen[i];
+		picked[n++].unit = cost >= STUDY_HOST_BOOT ? seen[i].boot : cost >= STUDY_VM_RESTART ? starts : (int)i;
+	}
 	*ret = picked;
 	return n;
 }
@@ -135,13 +159,12 @@ static int centre(struct study_engine *engine, const struct study_seen *runs, si
 	return blocks;
 }
 
-/* Runs of one boot are one value where boots may differ: claims need boots (methods, decision 6). */
+/* Runs of one boot, or VM start, are one value where these may differ: claims need them (methods, decision 6). */
 static struct stat_cell cell_of(struct study_engine *engine, const struct study_seen *runs, size_t count,
 				const double *logs, int config)
 {
 	double *values = ARENA_ARRAY(engine->arena, count + 1, double);
-	int *boots = ARENA_ARRAY(engine->arena, count + 1, int), *sizes = ARENA_ARRAY(engine->arena, count + 1, int);
-	bool by_boot = study_has_boots(engine->matrix->study);
+	int *units = ARENA_ARRAY(engine->arena, count + 1, int), *sizes = ARENA_ARRAY(engine->arena, count + 1, int);
 	int n = 0;
 
 	for (size_t i = 0; i < count; i++) {
@@ -149,11 +172,11 @@ static struct stat_cell cell_of(struct study_engine *engine, const struct study_
 
 		if (runs[i].config != config || isnan(logs[i]))
 			continue;
-		for (int b = 0; b < n && by_boot; b++)
-			if (boots[b] == runs[i].boot)
+		for (int b = 0; b < n; b++)
+			if (units[b] == runs[i].unit)
 				at = b;
 		if (at == n) {
-			boots[n] = runs[i].boot;
+			units[n] = runs[i].unit;
 			values[n++] = 0;
 		}
 		values[at] += logs[i];

@@ -34,6 +34,9 @@ struct study_seen {
 	/* Of an idle window: watts of its lowest part, standard error of its mean (batch means), share of the CPUs that
 	 * was busy; NAN: not known. */
 	double lowest, error, busy;
+	/* Set by study_runs_with(): runs with one number share the boot, or the start of a VM, that they may differ by.
+	 */
+	int unit;
 };
 
 /* A configuration whose last so many runs were all void is given up: it cannot be measured here. */

@@ -81,14 +81,13 @@ static void count_runs(struct study_judging *judging)
 	}
 }
 
-/* A configuration by its own runs: of boots, where boots may differ, or of runs. */
+/* A configuration by its own runs: of boots or VM starts, where these may differ, or of runs. */
 static struct stat_interval own_interval(struct study_judging *judging, int config, enum study_goal goal)
 {
 	struct arena *arena = judging->engine->arena;
 	double *values = ARENA_ARRAY(arena, judging->count + 1, double);
 	double *sums = ARENA_ARRAY(arena, judging->count + 1, double);
-	int *boots = ARENA_ARRAY(arena, judging->count + 1, int), *sizes = ARENA_ARRAY(arena, judging->count + 1, int);
-	bool by_boot = study_has_boots(judging->study);
+	int *units = ARENA_ARRAY(arena, judging->count + 1, int), *sizes = ARENA_ARRAY(arena, judging->count + 1, int);
 	struct study_seen *runs;
 	size_t count = study_runs_with(judging->engine, judging->seen, judging->count, goal, &runs);
 	int n = 0;
@@ -98,11 +97,11 @@ static struct stat_interval own_interval(struct study_judging *judging, int conf
 
 		if (runs[i].config != config)
 			continue;
-		for (int b = 0; b < n && by_boot; b++)
-			if (boots[b] == runs[i].boot)
+		for (int b = 0; b < n; b++)
+			if (units[b] == runs[i].unit)
 				at = b;
 		n += at == n;
-		boots[at] = runs[i].boot;
+		units[at] = runs[i].unit;
 		sums[at] += log(runs[i].value[goal]);
 		sizes[at]++;
 	}

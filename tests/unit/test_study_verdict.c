@@ -102,6 +102,45 @@ static void test_picks(void **state)
 	world_clear(&world, &engine);
 }
 
+/* Ten runs of each of two configurations, as `starts` starts of the VM each; a start moves all its runs by 5 %. */
+static struct stat_interval by_starts(int starts)
+{
+	struct study_engine *engine = NULL;
+	struct study_verdict is;
+	struct stat_interval value = {NAN, NAN, NAN};
+	struct world world;
+	struct err err = {0};
+
+	world_make(&world, "study: s\nvms: [web]\nworkloads: {w: make}\ndesign: full\nconfirm: no\nfactors:\n"
+			   "  p: {knob: vm.pages@web, levels: [4K, 2M]}\n");
+	world.effects = (const double[]){0, 0};
+	for (int start = 0; start < 2 * starts; start++)
+		for (int i = 0; i < 10 / starts; i++) {
+			world_run(&world, start % 2, STUDY_CHOOSE);
+			world.seen[world.count - 1].value[STUDY_TIME] =
+			    100 * exp((start / 2 % 2 ? .05 : 0) + .001 * (i % 3));
+		}
+	assert_int_equal(study_engine_new(world.arena, &world.matrix, &engine, &err), 0);
+	judge(&world, engine, &is);
+	for (size_t i = 0; i < is.row_count; i++)
+		if (is.rows[i].config == 0)
+			value = is.rows[i].value[STUDY_TIME];
+	world_clear(&world, &engine);
+	return value;
+}
+
+/* Runs within one start of a VM do not tell how starts differ: two starts are two values, ten are ten. */
+static void test_vm_starts(void **state)
+{
+	struct stat_interval two = by_starts(2), ten = by_starts(10);
+
+	(void)state;
+	/* Two means 5 % apart: +- t(.05, 1) x .05 / 2 on logs, which is 32 %. */
+	assert_true(two.high / two.estimate > 1.3);
+	/* Ten of them: +- 2.26 x .026 / sqrt(10). */
+	assert_near(ten.high / ten.estimate, 1.019, .003);
+}
+
 /* Too noisy to know: it is told, and more time would help. */
 static void test_unsure(void **state)
 {
@@ -694,13 +733,13 @@ static void test_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_picks),	 cmocka_unit_test(test_unsure),	     cmocka_unit_test(test_load_limit),
-	    cmocka_unit_test(test_idle_wish),	 cmocka_unit_test(test_idle_limit),  cmocka_unit_test(test_trace),
-	    cmocka_unit_test(test_own_boots),	 cmocka_unit_test(test_no_meter),    cmocka_unit_test(test_idle_only),
-	    cmocka_unit_test(test_hurry),	 cmocka_unit_test(test_one_by_one),  cmocka_unit_test(test_residual),
-	    cmocka_unit_test(test_full_shares),	 cmocka_unit_test(test_race_shares), cmocka_unit_test(test_given_up),
-	    cmocka_unit_test(test_together),	 cmocka_unit_test(test_nothing),     cmocka_unit_test(test_stopped),
-	    cmocka_unit_test(test_race_stopped),
+	    cmocka_unit_test(test_picks),      cmocka_unit_test(test_vm_starts),    cmocka_unit_test(test_unsure),
+	    cmocka_unit_test(test_load_limit), cmocka_unit_test(test_idle_wish),    cmocka_unit_test(test_idle_limit),
+	    cmocka_unit_test(test_trace),      cmocka_unit_test(test_own_boots),    cmocka_unit_test(test_no_meter),
+	    cmocka_unit_test(test_idle_only),  cmocka_unit_test(test_hurry),	    cmocka_unit_test(test_one_by_one),
+	    cmocka_unit_test(test_residual),   cmocka_unit_test(test_full_shares),  cmocka_unit_test(test_race_shares),
+	    cmocka_unit_test(test_given_up),   cmocka_unit_test(test_together),	    cmocka_unit_test(test_nothing),
+	    cmocka_unit_test(test_stopped),    cmocka_unit_test(test_race_stopped),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@
 # suite's directory, and each run of the machine has its files beside it.
 
 SUITE_CORE="firmware acpi-cpufreq active hang"
-SUITE_MORE="panic disk-full reboot trial-boot boot-cut grub-words power-cut profile tuned nested leftovers
+SUITE_MORE="panic disk-full reboot trial-boot kernel boot-cut grub-words power-cut profile tuned nested leftovers
 	vms vm-set nested-apply tuned-left set set-cut set-reboot devices study-live study"
 
 # The hvtune to test: --hvtune, else $HVTUNE, else the one in the build directory.
@@ -68,6 +68,11 @@ test_trial-boot() {
 	machine trial-boot --grub --panic reboot --timeout 2400 "$LAB/jobs/trial-boot.sh" \
 		"$LAB/../../data/hvtune-confirm.service.in" &&
 		grep -qa 'Kernel panic - not syncing' "$SUITE_DIR/trial-boot/serial.log"
+}
+
+test_kernel() {
+	needs_hvtune || return
+	machine kernel --machine small --grub --timeout 2400 "$LAB/jobs/kernel.sh" "$LAB/../../data/hvtune-confirm.service.in"
 }
 
 test_boot-cut() {

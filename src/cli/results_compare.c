@@ -92,7 +92,10 @@ static void add(struct differences *differences, const char *what, const char *a
 /* What is another value each time it is looked at. */
 static bool is_reading(const char *name)
 {
-	return text_has_word("os.uptime memory.free memory.available memory.swap_free topology.node", " ", name) ||
+	return text_has_word(
+		   "os.uptime memory.free memory.available memory.swap_free memory.committed memory.anon_huge "
+		   "memory.ksm_pages_sharing memory.ksm_general_profit kvm.users topology.node",
+		   " ", name) ||
 	       text_starts(name, "topology.node ") || text_starts(name, "idle.state");
 }
 

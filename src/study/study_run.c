@@ -271,15 +271,16 @@ static void tell(struct running *running, const struct study_step *step)
 static int judge_voids(const struct running *running, const struct study_step *step, const char *why, struct err *err)
 {
 	const struct study_outcome *outcome = running->outcome;
-	bool given_up = study_given_up(outcome->seen, outcome->count, step->config), measured = false;
 
-	for (size_t i = 0; i < outcome->count; i++)
-		measured = measured || outcome->seen[i].valid;
-	if (running->void_row < HOPELESS_VOID &&
-	    (!given_up || (measured && step->config != (int)running->setup->matrix->baseline)))
+	why = why ? why : "no value";
+	if (step->config == (int)running->setup->matrix->baseline &&
+	    study_given_up(outcome->seen, outcome->count, step->config))
+		return err_set(err, EPROTO, running->study->name, "%d runs of the baseline, %s, are void: %s",
+			       STUDY_MOST_VOID, running->step_config, why);
+	if (running->void_row < HOPELESS_VOID)
 		return 0;
 	return err_set(err, EPROTO, running->study->name, "%zu runs in a row are void, the last of %s: %s",
-		       running->void_row, running->step_config, why ? why : "no value");
+		       running->void_row, running->step_config, why);
 }
 
 /* Where the machine does not become such the workload is not to blame: only the baseline is needed by the others. */

@@ -146,6 +146,17 @@ class Answer(Test):
         self.assertEqual(rows["nap=broken"]["runs"], 0)
         self.assertIn(rows["nap=broken"]["void"], (3, 4))
         self.assertEqual(self.picks(answer)["fastest"], "nap=short")
+        # Whichever of them comes first.
+        for seed in (1, 2, 5):
+            with self.subTest(seed):
+                self.path.write_text(f"study: s\nworkloads: {{w: 'sleep 0.01; test ! -e {self.folder}/bad'}}\nseed: {seed}\n"
+                                     f"factors: {{a: {{levels: {{x: as-found, y: {{run: 'touch {self.folder}/bad', "
+                                     f"undo: 'rm {self.folder}/bad'}}}}}}}}\nruns: 3\nconfirm: no\n", encoding="utf-8")
+                done = hvtune("study", "run", self.path, "--yes", "--store", self.folder / "seeds.db", "--json")
+                self.assertIn(done.code, (0, 1), done.err)
+                rows = {row["name"]: row for row in json.loads(done.out)["answer"]["configurations"]}
+                self.assertTrue(rows["a=y"]["given_up"])
+                self.assertGreaterEqual(rows["a=x"]["runs"], 3)
         refused = hvtune("study", "apply", "--pick", "nap=broken", "--store", self.store, "--dry-run")
         self.assert_code(refused, 3)
         self.assert_one_line(refused.err)

@@ -84,17 +84,24 @@ static bool is_answered(const struct cli *cli)
 	return cli_given(cli, OPTION_DONE) || cli_given(cli, OPTION_CANNOT);
 }
 
-static int consent(const struct cli *cli, const struct study_checked *checked)
+/* Can consent be had at all? Told before workloads are tried, which may take an hour. */
+static int can_consent(const struct cli *cli, const struct study_checked *checked)
 {
-	char answer[16];
-
 	if (has_risk(checked) && !cli_given(cli, OPTION_ACCEPT_RISK) && !is_answered(cli))
 		return cli_usage(cli,
 				 "the study opens a security hole while it runs; add --accept-risk if that is wanted");
-	if (cli_given(cli, OPTION_YES) || is_answered(cli))
-		return 0;
-	if (!isatty(STDIN_FILENO))
+	if (!cli_given(cli, OPTION_YES) && !is_answered(cli) && !isatty(STDIN_FILENO))
 		return cli_usage(cli, "there is no terminal to ask on: add --yes to run it, or `study check` to look");
+	return 0;
+}
+
+static int consent(const struct cli *cli, const struct study_checked *checked)
+{
+	char answer[16];
+	int r = can_consent(cli, checked);
+
+	if (r || cli_given(cli, OPTION_YES) || is_answered(cli))
+		return r;
 	(void)fflush(stdout);
 	(void)fputs("run it? [y/N] ", stderr);
 	if (fgets(answer, sizeof(answer), stdin) && (text_equal(answer, "y\n") || text_equal(answer, "yes\n")))
@@ -399,7 +406,9 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 				      "--no-store out");
 	study_matrix_make(measure.arena, job->study, &matrix);
 	look_first(&measure, &matrix, &checked);
-	r = checked.possible ? time_workloads(cli, &measure, job, &matrix, &limits) : 0;
+	r = checked.possible ? can_consent(cli, &checked) : 0;
+	if (r == 0 && checked.possible)
+		r = time_workloads(cli, &measure, job, &matrix, &limits);
 	if (r)
 		return r;
 	study_matrix_make(measure.arena, job->study, &matrix);

@@ -580,6 +580,12 @@ class Run(Test):
         self.assertIn("no `hvtune study run`", done.err)
 
     def test_refusals(self):
+        # Without somebody to ask nothing runs, not even to see how long it takes.
+        self.path.write_text(RUN.format(folder=self.folder), encoding="utf-8")
+        done = hvtune("study", "run", self.path, "--store", self.store)
+        self.assert_code(done, 2)
+        self.assertIn("--yes", done.err)
+        self.assertFalse((self.folder / "setup").exists())
         self.path.write_text(RUN.format(folder=self.folder) + "vms: [x]\n", encoding="utf-8")
         for options, said in ((("--json",), "--yes"), (("--host", "/", "--yes"), "this machine")):
             done = hvtune("study", "run", self.path, *options)

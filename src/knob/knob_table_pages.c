@@ -200,6 +200,12 @@ static int expand_more(struct knob_machine *machine, const struct knob *knob, co
 	    points, err);
 }
 
+/*
+ * Pages that are larger than what the buddy allocator hands out are not made on demand: mm/hugetlb.c answers EINVAL to
+ * nr_overcommit_hugepages of them (hstate_is_gigantic), whatever is written.
+ */
+#define LARGEST_ON_DEMAND (INT64_C(1) << 30)
+
 /* For each size of this machine that the member names. */
 static int expand_sizes(struct knob_machine *machine, const struct knob *knob, const struct knob_ask *ask,
 			struct knob_points *points, struct err *err)
@@ -218,7 +224,7 @@ static int expand_sizes(struct knob_machine *machine, const struct knob *knob, c
 		struct knob_ask one = *ask;
 		int r;
 
-		if (page == 0)
+		if (page == 0 || (page >= LARGEST_ON_DEMAND && !text_starts(knob->name, FAMILY)))
 			continue;
 		sizes = arena_printf(machine->arena, "%s%s%s", sizes, *sizes ? ", " : "", size);
 		if (!all && page != wanted)
@@ -234,7 +240,8 @@ static int expand_sizes(struct knob_machine *machine, const struct knob *knob, c
 	}
 	if (found)
 		return 0;
-	(void)err_set(err, ENOENT, ask->name, "this machine has no huge pages of that size");
+	(void)err_set(err, ENOENT, ask->name, "this machine has no huge pages of that size%s",
+		      text_starts(knob->name, FAMILY) ? "" : " that are made on demand");
 	return *sizes ? err_hint(err, "it has %s", sizes) : -ENOENT;
 }
 

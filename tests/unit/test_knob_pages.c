@@ -108,6 +108,7 @@ static const struct refusal refusals[] = {
     {{"hugepages.2M@0=2000"}, -ENOMEM, "3.9 GiB more are asked for; 3 GiB are free, and 200 MiB"},
     {{"hugepages.2M@0=1000", "hugepages.1G@0=2"}, -ENOMEM, "4 GiB more"},
     {{"hugepages.4M=1"}, -ENOENT, "no huge pages of that size"},
+    {{"overcommit_hugepages.1G=1"}, -ENOENT, "that are made on demand"},
     {{"hugepages.2M@3=1"}, -ENOENT, "no node 3"},
     {{"hugepages.2M=3K"}, -EINVAL, "no multiple"},
     {{"hugepages.2M=all"}, -EINVAL, "takes a number of pages"},

@@ -48,7 +48,7 @@ static const struct {
 } members[] = {
     {"idle.*", "C1 C2 2"},
     {"hugepages.*", "2M 1G"},
-    {"overcommit_hugepages.*", "2M 1G"},
+    {"overcommit_hugepages.*", "2M"},
     {"thp.*", "64k 2M 64k.shmem"},
     {"module.*", "kvm_amd.avic kvm.halt_poll_ns kvm.mitigate_smt_rsb"},
     {"lasting.*", "swappiness ksm thp idle.C2 governor dirty_bytes hugepages.2M"},

@@ -38,6 +38,10 @@ static int spawn(const struct study_workload *workload, const struct study_comma
 {
 	struct bench_command command =
 	    study_command(arena, of, workload->directory, work, of == &workload->run ? workload->timeout_s : 0);
+	const char *key = of == &workload->setup     ? "setup"
+			  : of == &workload->prepare ? "prepare"
+			  : of == &workload->cleanup ? "cleanup"
+						     : "run";
 	CLEANUP(bench_outcome_clear) struct bench_outcome outcome = {0};
 	int r;
 
@@ -50,12 +54,12 @@ static int spawn(const struct study_workload *workload, const struct study_comma
 	if (outcome.stopped)
 		return err_set(err, EINTR, workload->name, "stopped");
 	if (outcome.timed_out)
-		return err_set(err, EPROTO, workload->name, "it did not end within its timeout");
+		return err_set(err, EPROTO, workload->name, "its %s did not end within its timeout", key);
 	if (outcome.exit_code == 0)
 		return 0;
 	const char *said = last_line(arena, &outcome);
 
-	return err_set(err, EPROTO, workload->name, "it fails as the machine is now, with %s %d%s%s",
+	return err_set(err, EPROTO, workload->name, "its %s fails as the machine is now, with %s %d%s%s", key,
 		       outcome.signal ? "signal" : "exit code", outcome.signal ? outcome.signal : outcome.exit_code,
 		       *said ? ": " : "", said);
 }

@@ -612,6 +612,17 @@ class Run(Test):
                 self.assertIn("vm=other", done.out)
                 self.assertIn("s.yaml:5", done.out)
 
+    def test_which_command_of_a_workload_fails(self):
+        for key in ("setup", "prepare", "run", "cleanup"):
+            with self.subTest(key):
+                commands = {"run": "true", key: "exit 7"}
+                words = ", ".join(f"{name}: '{command}'" for name, command in commands.items())
+                self.path.write_text(f"study: s\nworkloads: {{w: {{{words}}}}}\n"
+                                     "factors: {a: {levels: {x: as-found, y: {run: 'true', undo: 'true'}}}}\n", encoding="utf-8")
+                done = self.run_study()
+                self.assert_code(done, 3)
+                self.assertIn(f"w: its {key} fails as the machine is now, with exit code 7", done.err)
+
     def test_a_limit_ends_it(self):
         """What exceeds a limit ends the study, told with the figure, and everything is put back; it can be gone on with."""
         watts = self.folder / "watts"

@@ -25,25 +25,32 @@ int study_cli_parse(struct arena *arena, const char *name, const char *text, str
 }
 
 /* What it is without the lines that need a VM; where nothing is left without them, that is said. */
+static int make_ready(struct cli *cli, struct arena *arena, const struct study_ready *ready, const char **ret_text,
+		      const char *const **ret_left_out, struct study **ret)
+{
+	struct study_mistakes mistakes = {0};
+	struct err err = {0};
+	int r = study_cli_ready(cli, arena, ready, ret_text, ret_left_out);
+
+	if (r || study_read(arena, ready->name, *ret_text, strlen(*ret_text), ret, &mistakes) == 0)
+		return r;
+	if (!**ret_left_out) {
+		report_study_mistakes(stderr, &mistakes);
+		return EXIT_USAGE;
+	}
+	(void)err_set(&err, ENOENT, ready->name, "this study is of a VM, and %s",
+		      cli_given(cli, OPTION_STUDY_VM) ? "none is to be used" : "there is none here");
+	return cli_fail(&err);
+}
+
 static int read_ready(struct cli *cli, struct arena *arena, const struct study_ready *ready, const char **ret_text,
 		      struct study **ret)
 {
-	struct study_mistakes mistakes = {0};
 	const char *const *left_out;
-	struct err err = {0};
-	int r = study_cli_ready(cli, arena, ready, ret_text, &left_out);
+	int r = make_ready(cli, arena, ready, ret_text, &left_out, ret);
 
 	if (r)
 		return r;
-	if (study_read(arena, ready->name, *ret_text, strlen(*ret_text), ret, &mistakes) < 0) {
-		if (!left_out[0]) {
-			report_study_mistakes(stderr, &mistakes);
-			return EXIT_USAGE;
-		}
-		(void)err_set(&err, ENOENT, ready->name, "this study is of a VM, and %s",
-			      cli_given(cli, OPTION_STUDY_VM) ? "none is to be used" : "there is none here");
-		return cli_fail(&err);
-	}
 	for (size_t i = 0; left_out[i] && !cli_given(cli, OPTION_JSON); i++)
 		term_flow(&cli->out, 0, true, arena_printf(arena, "left out, since there is no VM: %s", left_out[i]));
 	return 0;
@@ -195,6 +202,7 @@ static int show(struct cli *cli)
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
 	const struct study_ready *ready = cli->argument_count == 2 ? study_ready_find(cli->arguments[1]) : NULL;
 	const char *const *left_out;
+	struct study *study;
 	const char *text;
 
 	if (cli_given(cli, OPTION_JSON))
@@ -202,7 +210,7 @@ static int show(struct cli *cli)
 	if (!ready)
 		return cli_usage(cli,
 				 "study show takes the name of a study of the program; `hvtune study list` has them");
-	int r = study_cli_ready(cli, arena, ready, &text, &left_out);
+	int r = make_ready(cli, arena, ready, &text, &left_out, &study);
 
 	if (r == 0)
 		(void)fputs(text, cli->out.out);

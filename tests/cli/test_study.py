@@ -273,6 +273,12 @@ class Ready(Test):
             self.assertIn(said, done.err)
         self.assertIn("vms: [db]", hvtune("study", "show", "mitigation-bill", "--host", root, "--vm", "db").out)
         self.assertNotIn("vms:", hvtune("study", "show", "mitigation-bill", "--host", root, "--vm", "none").out)
+        # Without a VM nothing is left of these.
+        for name in ("nic-queues", "ccx-numa-hugepages"):
+            done = hvtune("study", "show", name, "--host", root, "--vm", "none")
+            self.assert_code(done, 3)
+            self.assertEqual(done.out, "")
+            self.assertIn("this study is of a VM", done.err)
         for words in (("show", "mine"), ("check", "quick", "--vm", "web1"), ("show",)):
             self.assert_code(hvtune("study", *words, "--host", root), 2)
 

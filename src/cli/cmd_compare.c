@@ -38,7 +38,7 @@ static const enum cli_option_id side_options[] = {OPTION_SIDE_A, OPTION_SIDE_B, 
 static int read_calibration(const struct cli *cli, int *ret)
 {
 	double blocks;
-	int r = measure_number(cli, OPTION_CALIBRATE, 2, MOST_BLOCKS, 0, &blocks);
+	int r = measure_count(cli, OPTION_CALIBRATE, 2, MOST_BLOCKS, 0, &blocks);
 
 	if (cli_given(cli, OPTION_NO_CALIBRATION) && cli_given(cli, OPTION_CALIBRATE))
 		return cli_usage(cli, "--calibrate and --no-calibration exclude each other");
@@ -53,18 +53,18 @@ static int read_numbers(const struct cli *cli, struct compared *compared)
 	double blocks = 0, most = 0, margin = 0, time_s = 0, warmup = 0, seed = 0, fail = 0;
 	struct bench_compare_rule *rule = &compared->rule;
 	struct err err = {0};
-	int r = measure_number(cli, OPTION_BLOCKS, 2, MOST_BLOCKS, 0, &blocks);
+	int r = measure_count(cli, OPTION_BLOCKS, 2, MOST_BLOCKS, 0, &blocks);
 
 	if (r == 0)
-		r = measure_number(cli, OPTION_MOST_BLOCKS, STAT_BLOCKS_FIRST + 3, MOST_CAP, STAT_BLOCKS_CAP, &most);
+		r = measure_count(cli, OPTION_MOST_BLOCKS, STAT_BLOCKS_FIRST + 3, MOST_CAP, STAT_BLOCKS_CAP, &most);
 	if (r == 0)
 		r = measure_number(cli, OPTION_MARGIN, 0.01, 50, 1, &margin);
 	if (r == 0)
 		r = measure_number(cli, OPTION_TIME, 0.001, MOST_SECONDS, 0, &time_s);
 	if (r == 0)
-		r = measure_number(cli, OPTION_WARMUP, 0, MOST_BLOCKS, 1, &warmup);
+		r = measure_count(cli, OPTION_WARMUP, 0, MOST_BLOCKS, 1, &warmup);
 	if (r == 0)
-		r = measure_number(cli, OPTION_SEED, 0, 9e15, -1, &seed);
+		r = measure_count(cli, OPTION_SEED, 0, 9e15, -1, &seed);
 	if (r == 0)
 		r = measure_number(cli, OPTION_FAIL_IF_SLOWER, 0, 1000, 0, &fail);
 	if (r == 0)

@@ -15,16 +15,16 @@ enum { MOST_RUNS = 100000 };
 static int read_rule(const struct cli *cli, struct bench_rule *ret)
 {
 	double runs = 0, most = 0, precision = 0, time_s = 0, warmup = 0;
-	int r = measure_number(cli, OPTION_RUNS, 1, MOST_RUNS, 0, &runs);
+	int r = measure_count(cli, OPTION_RUNS, 1, MOST_RUNS, 0, &runs);
 
 	if (r == 0)
-		r = measure_number(cli, OPTION_MOST_RUNS, STAT_STOP_FIRST, MOST_RUNS, STAT_STOP_CAP_DEFAULT, &most);
+		r = measure_count(cli, OPTION_MOST_RUNS, STAT_STOP_FIRST, MOST_RUNS, STAT_STOP_CAP_DEFAULT, &most);
 	if (r == 0)
 		r = measure_number(cli, OPTION_PRECISION, 0.01, 50, 1, &precision);
 	if (r == 0)
 		r = measure_number(cli, OPTION_TIME, 0.001, MOST_SECONDS, 0, &time_s);
 	if (r == 0)
-		r = measure_number(cli, OPTION_WARMUP, 0, MOST_RUNS, 1, &warmup);
+		r = measure_count(cli, OPTION_WARMUP, 0, MOST_RUNS, 1, &warmup);
 	if (r)
 		return r;
 	if (cli_given(cli, OPTION_RUNS) && (cli_given(cli, OPTION_PRECISION) || cli_given(cli, OPTION_MOST_RUNS)))

@@ -16,7 +16,8 @@ extern char **environ;
 
 #define MOST_SECONDS (30. * 24 * 3600)
 
-int measure_number(const struct cli *cli, enum cli_option_id id, double least, double most, double usual, double *ret)
+static int number(const struct cli *cli, enum cli_option_id id, bool whole, const double *range, double usual,
+		  double *ret)
 {
 	const char *text = cli->values[id];
 	char *end = NULL;
@@ -26,18 +27,28 @@ int measure_number(const struct cli *cli, enum cli_option_id id, double least, d
 	if (!text)
 		return 0;
 	value = strtod(text, &end);
-	if (end != text && *end == '%')
+	if (end != text && *end == '%' && !whole)
 		end++;
-	if (end == text || *end || !(value >= least && value <= most)) {
+	if (end == text || *end || !(value >= range[0] && value <= range[1]) || (whole && value != floor(value))) {
 		const struct cli_option *option = cli_options;
 
 		while (option->id != id)
 			option++;
-		return cli_usage(cli, "--%s takes a number from %g to %g, but got \"%s\"", option->name, least, most,
-				 text);
+		return cli_usage(cli, "--%s takes a %snumber from %.16g to %.16g, but got \"%s\"", option->name,
+				 whole ? "whole " : "", range[0], range[1], text);
 	}
 	*ret = value;
 	return 0;
+}
+
+int measure_number(const struct cli *cli, enum cli_option_id id, double least, double most, double usual, double *ret)
+{
+	return number(cli, id, false, (const double[]){least, most}, usual, ret);
+}
+
+int measure_count(const struct cli *cli, enum cli_option_id id, double least, double most, double usual, double *ret)
+{
+	return number(cli, id, true, (const double[]){least, most}, usual, ret);
 }
 
 /* ---- commands ---- */
@@ -199,7 +210,7 @@ static int read_command(const struct cli *cli, struct measure *measure)
 	int r = measure_number(cli, OPTION_TIMEOUT, 0.001, MOST_SECONDS, 0, &timeout_s);
 
 	if (r == 0 && !text_equal(cli->values[OPTION_EXIT_CODE], "any"))
-		r = measure_number(cli, OPTION_EXIT_CODE, 0, 255, 0, &exit_code);
+		r = measure_count(cli, OPTION_EXIT_CODE, 0, 255, 0, &exit_code);
 	else if (r == 0)
 		exit_code = BENCH_ANY_EXIT;
 	if (r)
@@ -375,8 +386,7 @@ static const char *environment_text(const struct cli *cli, struct arena *arena)
 	while ((given = cli_next(cli, OPTION_ENV, &at))) {
 		size_t length = strcspn(given, "=");
 
-		json_object_set_new(json, arena_strndup(arena, given, length),
-				    report_json_text(given + length + 1));
+		json_object_set_new(json, arena_strndup(arena, given, length), report_json_text(given + length + 1));
 	}
 	return measure_json_text(arena, json);
 }

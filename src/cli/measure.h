@@ -43,6 +43,8 @@ struct measure {
 /* A number that an option gives, from `least` to `most`; `usual` when it is not given. 0, or EXIT_USAGE after a line.
  */
 int measure_number(const struct cli *cli, enum cli_option_id id, double least, double most, double usual, double *ret);
+/* The same of what is counted: 2.5 and 5 % are none. */
+int measure_count(const struct cli *cli, enum cli_option_id id, double least, double most, double usual, double *ret);
 
 /* The place of --on without its scheme: "web1" of "vm:web1". */
 const char *measure_place_name(const struct measure *measure);

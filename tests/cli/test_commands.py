@@ -85,6 +85,11 @@ class Usage(Test):
         self.assertEqual(done.out, "")
         return done.err
 
+    def test_what_is_counted_is_whole(self):
+        for command, option, value in (("run", "--runs", "2.5"), ("run", "--warmup", "0.5"), ("run", "--exit-code", "1.5"),
+                                       ("compare", "--seed", "1.5"), ("compare", "--blocks", "5%")):
+            self.assertIn(f'{option} takes a whole number from', self.refused(command, option, value, "--", "true"))
+
     def test_an_unknown_command_gets_a_suggestion(self):
         self.assertIn('did you mean "check"?', self.refused("chekc"))
         self.assertIn('did you mean "show"?', self.refused("shw"))

@@ -58,6 +58,11 @@ struct knob_actuator {
 	/* Do two texts mean the same? NULL: equal as text or as numbers. Neither is NULL. */
 	bool (*same)(const char *a, const char *b);
 	/*
+	 * Are two places one thing to a person, who cannot ask two values of it? Asked also across knobs of this
+	 * actuator. NULL: only a place and itself, of one knob.
+	 */
+	bool (*same_place)(const char *a, const char *b);
+	/*
 	 * What a point that was left with `text` holds after the next boot: a service that is enabled runs then. In
 	 * `arena`, or `text` itself. NULL: a boot moves nothing of it.
 	 */

@@ -144,8 +144,31 @@ static bool same_words(const char *a, const char *b)
 	return text_equal(a, b);
 }
 
+/*
+ * A value that the default has is of the default, any other of the trial: both are of one word. So is another way to
+ * write its name.
+ */
+static bool same_name(const char *a, const char *b)
+{
+	static const char pages[] = "hugepages.";
+	const char *name = knob_boot_name(a), *other = knob_boot_name(b);
+	int64_t bytes, other_bytes;
+
+	if (text_starts(name, pages) && text_starts(other, pages) && text_size(name + strlen(pages), &bytes) == 0 &&
+	    text_size(other + strlen(pages), &other_bytes) == 0)
+		return bytes == other_bytes;
+	return cmdline_same_name(name, other);
+}
+
 const struct knob_actuator knob_boot_word = {
-    .name = "boot", .get = get_word, .set = set_word, .same = same_words, .tidy = tidy_words, .settle = settle_words};
+    .name = "boot",
+    .get = get_word,
+    .set = set_word,
+    .same = same_words,
+    .same_place = same_name,
+    .tidy = tidy_words,
+    .settle = settle_words,
+};
 
 static int refuse_files(struct knob_machine *machine, const struct knob *knob, const struct knob_ask *ask,
 			struct knob_points *points, struct err *err)

@@ -146,10 +146,24 @@ static int find_coming(struct knob_machine *machine, const struct knob_ask *asks
 	return 0;
 }
 
+/* May a point of one be a point of the other? `other` may be NULL. */
+static bool may_share(const struct knob *knob, const struct knob *other)
+{
+	return other && (knob == other || (knob->actuator->same_place && knob->actuator == other->actuator));
+}
+
+static bool is_same_point(const struct knob_point *a, const struct knob_point *b)
+{
+	if (!may_share(a->knob, b->knob))
+		return false;
+	return text_equal(a->where, b->where) ||
+	       (a->knob->actuator->same_place && a->knob->actuator->same_place(a->where, b->where));
+}
+
 static const struct knob_point *find_point(const struct knob_points *points, const struct knob_point *point)
 {
 	for (size_t i = 0; i < points->count; i++)
-		if (points->items[i].knob == point->knob && text_equal(points->items[i].where, point->where))
+		if (is_same_point(&points->items[i], point))
 			return &points->items[i];
 	return NULL;
 }
@@ -331,7 +345,7 @@ int knob_plan_make(struct knob_machine *machine, const struct knob_ask *asks, si
 		asked[i].first = goes_first(&asked[i]);
 		asked[i].repeated = asked[i].knob->unit == KNOB_OF_NAMES;
 		for (size_t j = 0; j < count; j++)
-			if (j != i && knob_find(asks[j].name) == asked[i].knob)
+			if (j != i && may_share(asked[i].knob, knob_find(asks[j].name)))
 				asked[i].repeated = true;
 		sorted[i] = &asked[i];
 	}

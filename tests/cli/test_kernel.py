@@ -24,8 +24,8 @@ def runs(host, release):
 
 
 class Kernel(Test):
-    def assert_refused(self, done, *words):
-        self.assert_code(done, 3)
+    def assert_refused(self, done, *words, code=3):
+        self.assert_code(done, code)
         self.assert_one_line(done.err)
         for word in words:
             self.assertIn(word, done.err)
@@ -73,6 +73,24 @@ class Kernel(Test):
                             "6.1.0-25-amd64, 6.1.0-23-amd64")
         self.assert_refused(Host(self, "proxmox-zfs").hvtune("set", "boot.kernel=6.12.9", "--yes"),
                             "no kernel can be chosen here")
+
+    def test_asked_to_be_two(self):
+        """Also where one of the two is the default's, so that nothing would have to be written for it."""
+        host = Host(self)
+        before = host.files()
+        for one, other in (("boot.kernel=6.1.0-25-amd64", "boot.kernel=6.1.0-23-amd64"),
+                           ("boot.iommu=absent", "boot.iommu=pt"),
+                           ("boot.kvm_amd.avic=absent", "boot.kvm-amd.avic=1"),
+                           ("boot.amd_pstate=absent", "boot.amd-pstate=active"),
+                           ("boot.hugepages.2M=absent", "boot.hugepages.2048K=4")):
+            for asks in ((one, other), (other, one)):
+                with self.subTest(asks):
+                    values = sorted(ask.split("=")[1] for ask in asks)
+                    done = host.hvtune("set", *asks, "--yes")
+                    self.assert_refused(done, "is asked to be both ", *values, code=2)
+        self.assertEqual(host.files(), before)
+        self.assert_code(host.hvtune("set", "boot.kernel=6.1.0-25-amd64", "boot.kernel=6.1.0-25-amd64", "--yes"), 0)
+        self.assertEqual(host.files(), before)
 
     def test_knobs_names_them(self):
         done = hvtune("knobs", "boot.kernel", "--host", TOP / "tests/knob/boot/debian/root")

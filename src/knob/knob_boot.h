@@ -139,7 +139,7 @@ int knob_boot_kernels(struct host *host, const struct knob_boot_loader *loader, 
 		      struct err *err);
 
 /*
- * Has the loader an entry with that kernel, of this system? -ENOENT with the releases that it has; -ENOTSUP where
+ * Has the loader an entry with that kernel, of this system? -EINVAL with the releases that it has; -ENOTSUP where
  * entries cannot be told, -EACCES.
  */
 int knob_boot_check_kernel(struct host *host, const struct knob_boot_loader *loader, const char *release,

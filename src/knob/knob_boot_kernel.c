@@ -277,9 +277,8 @@ static int refuse_missing(struct boot_table *table, const struct knob_boot_loade
 			      place_of(loader), there);
 		return maker ? err_hint(err, "make its entry: %s", boot_command_text(table->arena, maker)) : -ENOENT;
 	}
-	(void)err_set(err, ENOENT, BOOT_KERNEL_PLACE, "kernel %s is not installed; in %s are: %s", release,
-		      place_of(loader), there);
-	return -ENOENT;
+	return err_set(err, ENOENT, BOOT_KERNEL_PLACE, "%s%s%s; in %s are: %s", *release ? "kernel " : "", release,
+		       *release ? " is not installed" : "an empty value is no release", place_of(loader), there);
 }
 
 int boot_kernels_choose(struct boot_table *table, const struct knob_boot_loader *loader,
@@ -345,5 +344,12 @@ int knob_boot_check_kernel(struct host *host, const struct knob_boot_loader *loa
 	const struct boot_kernel *ignored = NULL;
 	int r = boot_kernels_find(table, loader, &kernels, err);
 
-	return r < 0 ? r : boot_kernels_choose(table, loader, &kernels, release, &ignored, err);
+	if (r < 0)
+		return r;
+	if (boot_kernels_choose(table, loader, &kernels, release, &ignored, err) == 0)
+		return 0;
+	/* Whoever asked named the wrong one: elsewhere its entry is what has gone. */
+	if (err)
+		err->code = -EINVAL;
+	return -EINVAL;
 }

@@ -368,6 +368,10 @@ int knob_boot_judge(struct knob_machine *machine, struct knob_plan *plan, const 
 	size_t count;
 	int r;
 
+	if (text_equal(point->new, "")) {
+		(void)err_set(err, EINVAL, point->name, "an empty value is none");
+		return err_hint(err, "absent takes the word off the line");
+	}
 	if (knob_boot_opens_hole(knob_boot_name(point->where), point->new) && !plan->hole)
 		plan->hole = arena_printf(machine->arena, "%s=%s", point->name, point->new);
 	if (!is_last_boot_step(plan, step) || has_files(plan))

@@ -69,8 +69,11 @@ class Kernel(Test):
 
     def test_refused(self):
         host = Host(self)
-        self.assert_refused(host.hvtune("set", "boot.kernel=6.12.9", "--yes"), "kernel 6.12.9 is not installed",
-                            "6.1.0-25-amd64, 6.1.0-23-amd64")
+        there = "in /boot/grub/grub.cfg are: 6.1.0-25-amd64, 6.1.0-23-amd64"
+        self.assert_refused(host.hvtune("set", "boot.kernel=6.12.9", "--yes"), "kernel 6.12.9 is not installed", there,
+                            code=2)
+        self.assert_refused(host.hvtune("set", "boot.kernel=", "--yes"),
+                            f"boot.kernel: an empty value is no release; {there}", code=2)
         self.assert_refused(Host(self, "proxmox-zfs").hvtune("set", "boot.kernel=6.12.9", "--yes"),
                             "no kernel can be chosen here")
 
@@ -90,6 +93,14 @@ class Kernel(Test):
                     self.assert_refused(done, "is asked to be both ", *values, code=2)
         self.assertEqual(host.files(), before)
         self.assert_code(host.hvtune("set", "boot.kernel=6.1.0-25-amd64", "boot.kernel=6.1.0-25-amd64", "--yes"), 0)
+        self.assertEqual(host.files(), before)
+
+    def test_empty(self):
+        """No value at all is no wish, and least of all one for the default entry without a trial."""
+        host = Host(self)
+        before = host.files()
+        for word in ("boot.isolcpus", "boot.skew_tic"):
+            self.assert_refused(host.hvtune("set", f"{word}=", "--yes"), f"{word}: an empty value is none", code=2)
         self.assertEqual(host.files(), before)
 
     def test_knobs_names_them(self):

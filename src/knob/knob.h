@@ -148,6 +148,7 @@ struct knob {
 	 * only says, as an fnmatch(3) pattern, what may be written.
 	 */
 	const char *path;
+	const char *written;	  /* for help, where `path` does not tell where it is written; NULL: it does */
 	const char *const *paths; /* further patterns of what its actuator writes, ended by NULL; NULL: none */
 	/*
 	 * Find the points that `ask` names, with label, and `new` for each (ask->value translated). NULL: by `path`,

@@ -154,10 +154,11 @@ static const char *const files[] = {
     NULL,
 };
 
-#define BOOT_KNOB                                                                                                      \
-	.scope = KNOB_BOOT, .unit = KNOB_OF_HOST, .actuator = &knob_boot_word, .path = "/etc/default/grub",            \
-	.paths = files, .expand = knob_boot_expand, .rank = KNOB_RANK_BOOT, .after = "a reboot",                       \
-	.moves = FAMILY "files"
+#define BOOT_KNOB_AT(file, place)                                                                                      \
+	.scope = KNOB_BOOT, .unit = KNOB_OF_HOST, .actuator = &knob_boot_word, .path = (file),                         \
+	.written = "the entry of the trial boot, and once confirmed " place, .paths = files,                           \
+	.expand = knob_boot_expand, .rank = KNOB_RANK_BOOT, .after = "a reboot", .moves = FAMILY "files"
+#define BOOT_KNOB BOOT_KNOB_AT("/etc/default/grub", "the files that the boot loader has its line from")
 
 static const struct knob amd_pstate = {
     .name = FAMILY "amd_pstate",
@@ -329,6 +330,7 @@ static const struct knob highres = {
     BOOT_KNOB,
 };
 
+#define KERNEL_FILE "/etc/default/grub.d/zz-hvtune-kernel.cfg"
 static const struct knob kernel = {
     .name = FAMILY KNOB_BOOT_KERNEL_NAME,
     .summary = "which of the installed kernels is booted, by its release as uname -r prints it",
@@ -337,7 +339,7 @@ static const struct knob kernel = {
     .list = list_kernels,
     .check = check_kernel,
     .judge = knob_boot_judge,
-    BOOT_KNOB,
+    BOOT_KNOB_AT(KERNEL_FILE, KERNEL_FILE " (only where update-grub makes GRUB's menu)"),
 };
 
 static const struct knob any = {

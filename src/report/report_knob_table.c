@@ -108,7 +108,7 @@ void report_knob_page(const struct term *term, struct knob_machine *machine, con
 	print_part(term, "then", knob->after);
 	print_part(term, "costs", knob->hurts);
 	print_part(term, "security", knob->hole ? arena_printf(machine->arena, "a hole with: %s", knob->hole) : NULL);
-	print_part(term, "written at", knob->path);
+	print_part(term, "written at", knob->written ? knob->written : knob->path);
 }
 
 json_t *report_knob_json(struct knob_machine *machine, const struct knob *knob, const struct knob_points *points,
@@ -133,6 +133,7 @@ json_t *report_knob_json(struct knob_machine *machine, const struct knob *knob, 
 	json_object_set_new(json, "follows", report_json_text(knob->after));
 	json_object_set_new(json, "hole", report_json_text(knob->hole));
 	json_object_set_new(json, "path", report_json_text(knob->path));
+	json_object_set_new(json, "written", report_json_text(knob->written));
 	for (size_t i = 0; i < points->count; i++)
 		json_array_append_new(list,
 				      json_pack("{s:o, s:o, s:o, s:o}", "knob", report_json_text(points->items[i].name),

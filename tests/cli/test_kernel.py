@@ -108,6 +108,8 @@ class Kernel(Test):
         self.assert_code(done, 0)
         self.assertRegex(done.out, "here +6.1.0-25-amd64\n")
         self.assertRegex(done.out, "legal +6.1.0-25-amd64 6.1.0-23-amd64\n")
+        self.assertRegex(" ".join(done.out.split()), "written at the entry of the trial boot, and once confirmed "
+                                                     "/etc/default/grub.d/zz-hvtune-kernel.cfg")
 
 
 class Study(Test):

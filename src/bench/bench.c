@@ -230,34 +230,38 @@ static const char *last_line(struct arena *arena, const char *text)
 	return newline ? newline + 1 : trimmed;
 }
 
+int bench_hook_judge(struct arena *arena, struct bench_outcome *outcome, const char *what, struct err *err)
+{
+	const char *said;
+
+	if (outcome->stopped)
+		return err_set(err, EINTR, what, "stopped");
+	if (outcome->exit_code == 0)
+		return 0;
+	if (outcome->lost)
+		return err_set(err, EPROTO, what, "this command was lost: %s", outcome->errors);
+	/* Of another machine its times come too. */
+	(void)bench_remote_take(arena, outcome, &(struct bench_remote){0}, NULL);
+	said = last_line(arena, outcome->errors_size ? outcome->errors : outcome->output);
+	if (outcome->timed_out)
+		return err_set(err, EPROTO, what, "this command did not end in time");
+	if (outcome->signal)
+		return err_set(err, EPROTO, what, "this command was ended by signal %d (%s)", outcome->signal,
+			       strsignal(outcome->signal));
+	return err_set(err, EPROTO, what, "this command failed with exit code %d%s%s", outcome->exit_code,
+		       *said ? ": " : "", said);
+}
+
 int bench_hook(struct bench *bench, const struct bench_command *hook, const char *what, struct err *err)
 {
 	CLEANUP(bench_outcome_clear) struct bench_outcome outcome = {0};
 	struct bench_command command = *hook;
-	const char *said;
 	int r;
 
 	if (command.output != BENCH_OUTPUT_SHOWN)
 		command.output = BENCH_OUTPUT_CAPTURE;
 	r = bench_spawner_run(bench->self->spawner, &command, &bench->signals, &outcome, err);
-	if (r < 0)
-		return r;
-	if (outcome.stopped)
-		return err_set(err, EINTR, what, "stopped");
-	if (outcome.exit_code == 0)
-		return 0;
-	if (outcome.lost)
-		return err_set(err, EPROTO, what, "this command was lost: %s", outcome.errors);
-	/* Of another machine its times come too. */
-	(void)bench_remote_take(bench->arena, &outcome, &(struct bench_remote){0}, NULL);
-	said = last_line(bench->arena, outcome.errors_size ? outcome.errors : outcome.output);
-	if (outcome.timed_out)
-		return err_set(err, EPROTO, what, "this command did not end in time");
-	if (outcome.signal)
-		return err_set(err, EPROTO, what, "this command was ended by signal %d (%s)", outcome.signal,
-			       strsignal(outcome.signal));
-	return err_set(err, EPROTO, what, "this command failed with exit code %d%s%s", outcome.exit_code,
-		       *said ? ": " : "", said);
+	return r < 0 ? r : bench_hook_judge(bench->arena, &outcome, what, err);
 }
 
 /* ---- one run ---- */

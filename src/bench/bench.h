@@ -122,6 +122,9 @@ int bench_add(struct bench *bench, const struct bench_subject *subject, int *ret
 /* Run a hook (--setup, --cleanup): 0, -EPROTO with its last line when it fails, -EINTR when it was stopped. */
 int bench_hook(struct bench *bench, const struct bench_command *hook, const char *what, struct err *err);
 
+/* The same of a hook that has run, with its output captured; *outcome stays the caller's. */
+int bench_hook_judge(struct arena *arena, struct bench_outcome *outcome, const char *what, struct err *err);
+
 /* Note in the store that a block begins; `order` is the order of `count` configurations. *ret is its number. */
 int bench_block(struct bench *bench, const char *purpose, const int *order, size_t count, int64_t *ret,
 		struct err *err);

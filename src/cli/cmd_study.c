@@ -229,7 +229,7 @@ static const struct {
     {OPTION_DRY_RUN, "dry-run", "apply"},
     {OPTION_NO_TRIAL, "no-trial", "apply"},
     {OPTION_SETTLE, "settle", "apply"},
-    {OPTION_DONE, "done", "resume"},
+    {OPTION_DONE, "done", "resume or abort"},
     {OPTION_CANNOT, "cannot", "resume"},
 };
 
@@ -253,7 +253,7 @@ static const struct {
 static int run_verb(struct cli *cli, const char *word, int (*run)(struct cli *cli))
 {
 	for (size_t i = 0; i < ARRAY_SIZE(owned); i++)
-		if (cli_given(cli, owned[i].id) && !text_equal(owned[i].word, word))
+		if (cli_given(cli, owned[i].id) && !text_has_word(owned[i].word, " ", word))
 			return cli_usage(cli, "--%s goes with study %s", owned[i].option, owned[i].word);
 	return run(cli);
 }

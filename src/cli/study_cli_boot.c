@@ -170,6 +170,16 @@ static int boot_now(struct knob_machine *machine, struct err *err)
 	return boot_run(machine, reboot, NULL, err);
 }
 
+int study_cli_tell_stuck(struct arena *arena, const struct study_state *state)
+{
+	struct err err = {0};
+
+	(void)err_set(&err, EPROTO, NULL, "study %s still has undo of level %s to run", state->name,
+		      study_levels_text(arena, state->hooks));
+	(void)err_hint(&err, STUDY_TRY_AGAIN);
+	return cli_fail(&err);
+}
+
 static int move_on(struct study_boot *boot, enum study_move move, struct err *err)
 {
 	static const char *const words[] = {[STUDY_BOOTS] = "the host boots now",
@@ -179,6 +189,8 @@ static int move_on(struct study_boot *boot, enum study_move move, struct err *er
 
 	if (move == STUDY_OVER)
 		return EXIT_FINE;
+	if (move == STUDY_OWES)
+		return study_cli_tell_stuck(boot->arena, boot->state);
 	(void)printf("study %s: %s\n", boot->state->name, words[move]);
 	(void)fflush(stdout);
 	return move == STUDY_BOOTS && boot_now(boot->machine, err) < 0 ? cli_fail(err) : EXIT_FINE;

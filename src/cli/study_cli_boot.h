@@ -36,6 +36,9 @@ int study_cli_abort(struct cli *cli);
 /* Go on with the study of this machine in this process, until it boots, holds or ends. An exit code. */
 int study_cli_carry_on(struct cli *cli);
 
+/* Say that levels of a study that has ended are not taken back, and what to do. EXIT_COULD_NOT. */
+int study_cli_tell_stuck(struct arena *arena, const struct study_state *state);
+
 /* ---- what a person changes (study_cli_hand.c) ---- */
 
 /* What a person is asked for, and what he says then. */

@@ -87,7 +87,7 @@ int study_cli_settle(struct study_boot *boot, const struct study_outcome *outcom
 	int r = aborted ? 0 : study_hand_leave(&hands, levels, err);
 
 	json_decref(levels);
-	return r < 0 ? r : r == STUDY_ASKS ? keep(boot, true, err) : study_state_remove(boot->machine, err);
+	return r < 0 ? r : r == STUDY_ASKS ? keep(boot, true, err) : study_state_over(boot->machine, state, err);
 }
 
 /* ---- the answer ---- */
@@ -161,7 +161,9 @@ static int end_here(const struct cli *cli, struct study_boot *boot, bool asked, 
 			 left ? left : "");
 
 	if (r == 0)
-		r = study_state_remove(boot->machine, err);
+		r = study_state_over(boot->machine, state, err);
+	if (r == 0 && study_state_is_stuck(boot->machine, state))
+		return study_cli_tell_stuck(boot->arena, state);
 	return r < 0 ? cli_fail(err)
 		     : tell(cli, state, "none", text, asked && !state->hand.kept ? EXIT_FINE : EXIT_FINDINGS);
 }

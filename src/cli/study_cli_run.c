@@ -333,6 +333,24 @@ static int suit(struct measure *measure, const struct study_cli_job *job, struct
 }
 
 /*
+ * What the commands of levels have made in this boot is there still, and nothing is measured beside it; what they made
+ * in another one may have gone with that, and is only told.
+ */
+static int refuse_stuck(struct knob_machine *machine, const struct study_state *state, const char *stuck,
+			struct err *err)
+{
+	struct err here = {0};
+	struct err *to = text_equal(state->boot, knob_boot_id(machine)) ? err : &here;
+
+	(void)err_set(to, EPROTO, NULL, "not put back: %s", stuck);
+	(void)err_hint(to, STUDY_TRY_AGAIN);
+	if (to == err)
+		return -EPROTO;
+	err_print(stderr, to);
+	return 0;
+}
+
+/*
  * No study begins beside another one, nor on top of what one has left; that of the one that is gone on with is put back
  * first. Who is not root can neither set nor see anything of the kind.
  */
@@ -340,15 +358,18 @@ static int make_way(struct measure *measure, const struct study_cli_job *job, st
 {
 	CLEANUP(study_state_clear) struct study_state own = {0};
 	struct knob_machine *machine = &measure->machine;
-	struct err ignored = {0}, fault = {0};
+	const char *stuck = NULL;
+	struct err ignored = {0};
 	int r = geteuid() == 0 ? study_state_refuse(machine, job->resume, err) : 0;
 
 	if (r == 0 && job->resume && study_state_read(machine, &own, &ignored) == 0) {
 		r = study_host_tidy(machine, own.name, err);
-		if (r == 0 && study_host_unhook(measure->arena, job->study, &own, &fault) < 0)
-			err_print(stderr, &fault);
+		int unhooked = r == 0 ? study_host_unhook(measure->arena, job->study, &own, &stuck) : 0;
+
 		if (r == 0)
 			r = study_state_write(machine, &own, err);
+		if (r == 0 && unhooked < 0)
+			r = refuse_stuck(machine, &own, stuck, err);
 	}
 	return r < 0 ? r : study_host_clean(machine, err);
 }
@@ -452,6 +473,8 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 
 	if (noted && !cli_given(cli, OPTION_JSON))
 		print_person(cli, measure.arena, job, &state);
+	if (noted && study_state_is_stuck(&measure.machine, &state))
+		return study_cli_tell_stuck(measure.arena, &state);
 	int kept = r < 0 || code == EXIT_COULD_NOT || outcome.asks ? EXIT_FINE
 								   : keep_best(cli, &measure, job, &matrix, &outcome);
 

@@ -15,7 +15,7 @@
 struct standing {
 	const struct study_state *state;
 	struct study *study;
-	const char *word; /* "starting", "running", "booting", "paused", "waiting", "asks", "ending" */
+	const char *word; /* "starting", "running", "booting", "paused", "waiting", "asks", "ending", "not put back" */
 	enum study_wish wish;
 	double left_s; /* of the budget; negative: it has none */
 };
@@ -55,6 +55,8 @@ static const char *word_of(struct knob_machine *machine, const struct study_stat
 
 	if (study_hand_waits(state) && !alive)
 		return "asks";
+	if (study_state_is_stuck(machine, state))
+		return "not put back";
 	if (state->end)
 		return "ending";
 	if (text_equal(state->asked.boot, knob_boot_id(machine)))
@@ -138,6 +140,7 @@ static void print_text(const struct cli *cli, struct arena *arena, const struct 
 		     {"waiting", "waits: it was stopped or killed, and goes on with the next boot, or hvtune study "
 				 "resume"},
 		     {"asks", "waits for a person"},
+		     {"not put back", "has ended, and not all is as it was before"},
 		     {"ending", "has ended, and the host is put back to what it was"}};
 	const struct study_state *state = standing->state;
 	const char *text = "";
@@ -158,6 +161,13 @@ static void print_text(const struct cli *cli, struct arena *arena, const struct 
 										    : ""));
 	if (text_equal(standing->word, "asks"))
 		study_cli_print_asks(cli, arena, state);
+	if (text_equal(standing->word, "not put back")) {
+		text = standing->study ? study_host_by_hand(arena, standing->study, state) : NULL;
+		term_flow(
+		    &cli->out, 0, true,
+		    arena_printf(arena, "Not put back: %s.", text ? text : study_levels_text(arena, state->hooks)));
+		term_flow(&cli->out, 0, true, "To put it back: " STUDY_TRY_AGAIN ".");
+	}
 	if (state->config && !state->end)
 		term_flow(
 		    &cli->out, 0, true,
@@ -219,6 +229,8 @@ static int wish_for(struct cli *cli, struct knob_machine *machine, struct study_
 		*ret_told = true;
 		return EXIT_FINE;
 	}
+	if (wish == STUDY_WISH_PAUSE && study_state_is_stuck(machine, state))
+		return study_cli_tell_stuck(machine->arena, state);
 	/* Nobody is there to hear it, and nothing begins it anew by itself. */
 	if (wish == STUDY_WISH_PAUSE && !state->boots_most && !study_state_is_alive(machine, state)) {
 		term_flow(
@@ -229,6 +241,14 @@ static int wish_for(struct cli *cli, struct knob_machine *machine, struct study_
 				 state->name, study_state_words(machine, state)));
 		*ret_told = true;
 		return state->paused ? EXIT_FINE : EXIT_FINDINGS;
+	}
+	/* He has done by hand what the commands of its levels cannot. */
+	if (cli_given(cli, OPTION_DONE)) {
+		if (study_state_is_alive(machine, state))
+			return study_state_refuse(machine, NULL, &err) < 0 ? cli_fail(&err) : EXIT_COULD_NOT;
+		(void)json_object_clear(state->hooks);
+		if (study_state_write(machine, state, &err) < 0)
+			return cli_fail(&err);
 	}
 	return study_wish_write(machine, wish, &err) < 0 ? cli_fail(&err) : 0;
 }
@@ -309,8 +329,9 @@ bool study_cli_wake(struct cli *cli, int *ret_code)
 	if (cli->argument_count != 1 || change_open(cli, &machine) != 0)
 		return false;
 	r = study_state_read(&machine, &state, &err);
-	/* One that boots nothing has no unit, and is gone on with by its results. */
-	if (r == -ENOENT || (r == 0 && !state.boots_most && !study_state_is_alive(&machine, &state)))
+	/* One that boots nothing, or has ended, has no unit, and is gone on with by its results. */
+	if (r == -ENOENT || (r == 0 && study_state_is_stuck(&machine, &state)) ||
+	    (r == 0 && !state.boots_most && !study_state_is_alive(&machine, &state)))
 		return false;
 	*ret_code = change_needs_root(cli, &machine);
 	if (*ret_code)

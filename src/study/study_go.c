@@ -85,8 +85,11 @@ static void carry_over(struct study_boot *boot)
 	CLEANUP(study_state_clear) struct study_state old = {0};
 	struct study_state *state = boot->state;
 
-	if (!study_asks(boot->study) || study_state_read(boot->machine, &old, NULL) < 0 ||
-	    !text_equal(old.uid, state->uid))
+	if (study_state_read(boot->machine, &old, NULL) < 0 || !text_equal(old.uid, state->uid))
+		return;
+	state->hooks = old.hooks;
+	old.hooks = NULL;
+	if (!study_asks(boot->study))
 		return;
 	state->hand = old.hand;
 	state->out = old.out;
@@ -133,7 +136,7 @@ int study_go_begin(struct study_boot *boot, struct err *err)
 		state->kernel = text_trim(boot->arena, kernel);
 	state->suited = study_suited_json(boot->study);
 	state->vms = study_vm_running_json(boot->machine, boot->study);
-	state->hooks = json_object();
+	state->hooks = state->hooks ? state->hooks : json_object();
 	state->out = state->out ? state->out : json_array();
 	state->failures = json_array();
 	state->began_s = (int64_t)time(NULL);
@@ -179,6 +182,9 @@ static const char *last_words(struct study_boot *boot)
 	json_t *out;
 	size_t index;
 
+	if (json_object_size(state->hooks))
+		text = arena_printf(boot->arena, "%s; not put back: %s", text,
+				    study_levels_text(boot->arena, state->hooks));
 	/* There is nobody to be asked when it ends. */
 	const char *by_hand = study_hand_left(boot->arena, boot->study, state);
 
@@ -244,8 +250,8 @@ static int finish(struct study_boot *boot, enum study_move *ret, struct err *err
 	if (r < 0)
 		return r;
 	study_notify(boot, "end", last_words(boot));
-	*ret = STUDY_OVER;
-	return study_state_remove(boot->machine, err);
+	*ret = json_object_size(boot->state->hooks) ? STUDY_OWES : STUDY_OVER;
+	return study_state_over(boot->machine, boot->state, err);
 }
 
 /* ---- going on ---- */
@@ -323,6 +329,7 @@ static int put_in_order(struct study_boot *boot, struct err *err)
 {
 	struct study_state *state = boot->state;
 	struct bench_signals signals;
+	const char *stuck = NULL;
 	struct err fault = {0};
 
 	bench_signals_hold(&signals);
@@ -332,13 +339,11 @@ static int put_in_order(struct study_boot *boot, struct err *err)
 	/* What has to be put back inside guests needs them up; where one is not, that is told then. */
 	if (r == 0)
 		(void)study_vm_wake(boot->machine, boot->study, state->vms, true, &fault);
-	fault = (struct err){0};
 	if (r == 0)
 		r = study_host_tidy(boot->machine, NULL, err);
 	/* Of a mount that went with a boot nothing is left to be taken back; a file that was written is. */
-	if (r == 0 && study_host_unhook(boot->arena, boot->study, state, &fault) < 0 && boot->notify)
-		boot->notify(boot->data, "failed",
-			     arena_printf(boot->arena, "after a kill or a power cut: %s: %s", fault.where, fault.what));
+	if (r == 0 && study_host_unhook(boot->arena, boot->study, state, &stuck) < 0 && boot->notify)
+		boot->notify(boot->data, "failed", arena_printf(boot->arena, "Not put back: %s.", stuck));
 	bool came = bench_signals_came(&signals);
 
 	bench_signals_release(&signals);

@@ -14,6 +14,7 @@ enum study_move {
 	STUDY_BOOTS, /* the machine has to be booted now; it goes on after that */
 	STUDY_HOLDS, /* somebody wished it to pause */
 	STUDY_WAITS, /* a person is to change something: see study_hand.h */
+	STUDY_OWES,  /* it has ended, but for what commands of its levels could not take back: state->hooks */
 	STUDY_LEFT,  /* stopped by a signal: it can be gone on with */
 };
 

@@ -181,78 +181,114 @@ static int run_hook(struct study_host *host, const struct study_command *hook, c
 /* No signal stops it: what is half taken back would be left so. */
 static int undo_hook(struct arena *arena, const struct study_command *hook, const char *what, struct err *err)
 {
-	const struct bench_command command = study_command(arena, hook, NULL, NULL, 0);
+	struct bench_command command = study_command(arena, hook, NULL, NULL, 0);
 	CLEANUP(bench_outcome_clear) struct bench_outcome outcome = {0};
 	int r;
 
 	if (!hook->line)
 		return 0;
+	/* Its last words say why it failed. */
+	command.output = BENCH_OUTPUT_CAPTURE;
 	r = bench_spawn(&command, NULL, &outcome, err);
-	if (r == 0 && outcome.exit_code != 0)
-		r = err_set(err, EPROTO, what, "this command failed with exit code %d", outcome.exit_code);
-	return r;
+	return r < 0 ? r : bench_hook_judge(arena, &outcome, what, err);
 }
 
-static const char *level_words(struct study_host *host, size_t factor, size_t level, const char *hook)
+static const char *level_words(struct arena *arena, const struct study *study, size_t factor, size_t level,
+			       const char *hook)
 {
-	const struct study_factor *of = &host->matrix->study->factors[factor];
+	const struct study_factor *of = &study->factors[factor];
 
-	return arena_printf(host->arena, "%s=%s (%s)", of->name, of->levels[level].name, hook);
+	return arena_printf(arena, "%s=%s (%s)", of->name, of->levels[level].name, hook);
 }
 
-/* On disk before a hook runs, and after it was taken back: a kill must not make it forgotten. */
-static int write_hooks(struct study_host *host, struct err *err)
+/* The command that takes a level back, for a person to run. */
+static const char *undo_line(struct arena *arena, const struct study *study, size_t factor, size_t level)
 {
-	const struct study *study = host->matrix->study;
-	json_t *hooks = json_object();
-
-	for (size_t f = 0; f < study->factor_count; f++)
-		if (host->hooked[f])
-			(void)json_object_set_new(hooks, study->factors[f].name,
-						  json_string(study->factors[f].levels[host->hooked[f] - 1].name));
-	if (!host->state) {
-		json_decref(hooks);
-		return 0;
-	}
-	json_decref(host->state->hooks);
-	host->state->hooks = hooks;
-	return study_state_write(host->machine, host->state, err);
-}
-
-int study_host_unhook(struct arena *arena, const struct study *study, struct study_state *state, struct err *err)
-{
-	int worst = 0;
-
-	for (size_t f = study->factor_count; f-- > 0;)
-		for (size_t l = 0; l < study->factors[f].level_count; l++) {
-			const struct study_factor *factor = &study->factors[f];
-			const char *level = json_string_value(json_object_get(state->hooks, factor->name));
-			struct err fault = {0};
-
-			if (!text_equal(level, factor->levels[l].name))
-				continue;
-			int r = undo_hook(arena, &factor->levels[l].undo,
-					  arena_printf(arena, "%s=%s (undo)", factor->name, level), &fault);
-
-			if (r < 0 && worst == 0) {
-				worst = r;
-				(void)err_copy(err, &fault);
-			}
-		}
-	(void)json_object_clear(state->hooks);
-	return worst;
-}
-
-/* What a hook that cannot be taken back is, why, and the command to do it with by hand. */
-static const char *unhooked_text(struct study_host *host, size_t factor, size_t level, const struct err *why)
-{
-	const struct study_command *undo = &host->matrix->study->factors[factor].levels[level].undo;
+	const struct study_command *undo = &study->factors[factor].levels[level].undo;
 	const char *line = undo->words[0];
 
 	for (size_t i = 1; !undo->shell && undo->words[i]; i++)
-		line = arena_printf(host->arena, "%s %s", line, undo->words[i]);
-	return arena_printf(host->arena, "%s: %s; by hand: %s", level_words(host, factor, level, "undo"), why->what,
-			    line);
+		line = arena_printf(arena, "%s %s", line, undo->words[i]);
+	return line;
+}
+
+/* *stuck is added what could not be taken back, why, and the command to do it with by hand. */
+static int undo_level(struct arena *arena, const struct study *study, size_t factor, size_t level, const char **stuck,
+		      struct err *err)
+{
+	const char *words = level_words(arena, study, factor, level, "undo");
+	struct err fault = {0};
+	int r = undo_hook(arena, &study->factors[factor].levels[level].undo, words, &fault);
+
+	if (r == 0)
+		return 0;
+	*stuck =
+	    with(arena, *stuck,
+		 arena_printf(arena, "%s: %s; by hand: %s", words, fault.what, undo_line(arena, study, factor, level)));
+	return err_copy(err, &fault);
+}
+
+/* On disk before a hook runs, and after it was taken back: a kill must not make it forgotten. */
+static int write_hook(struct study_host *host, size_t factor, const char *level, struct err *err)
+{
+	const char *name = host->matrix->study->factors[factor].name;
+
+	if (!host->state)
+		return 0;
+	if (!host->state->hooks)
+		host->state->hooks = json_object();
+	if (level)
+		(void)json_object_set_new(host->state->hooks, name, json_string(level));
+	else
+		(void)json_object_del(host->state->hooks, name);
+	return study_state_write(host->machine, host->state, err);
+}
+
+/* The level of a factor whose command has run, by the state; level_count: none. */
+static size_t hooked_level(const struct study_factor *factor, const struct study_state *state)
+{
+	const char *name = json_string_value(json_object_get(state->hooks, factor->name));
+	size_t level = 0;
+
+	while (level < factor->level_count && !text_equal(name, factor->levels[level].name))
+		level++;
+	return level;
+}
+
+int study_host_unhook(struct arena *arena, const struct study *study, struct study_state *state, const char **ret_stuck)
+{
+	int worst = 0;
+
+	*ret_stuck = NULL;
+	for (size_t f = study->factor_count; f-- > 0;) {
+		size_t level = hooked_level(&study->factors[f], state);
+
+		if (level == study->factors[f].level_count)
+			continue;
+		/* What cannot be taken back does not keep the rest from being. */
+		int r = undo_level(arena, study, f, level, ret_stuck, NULL);
+
+		if (r == 0)
+			(void)json_object_del(state->hooks, study->factors[f].name);
+		else if (worst == 0)
+			worst = r;
+	}
+	return worst;
+}
+
+const char *study_host_by_hand(struct arena *arena, const struct study *study, const struct study_state *state)
+{
+	const char *text = NULL;
+
+	for (size_t f = study->factor_count; f-- > 0;) {
+		size_t level = hooked_level(&study->factors[f], state);
+
+		if (level < study->factors[f].level_count)
+			text = with(arena, text,
+				    arena_printf(arena, "%s by hand: %s", level_words(arena, study, f, level, "undo"),
+						 undo_line(arena, study, f, level)));
+	}
+	return text;
 }
 
 /* Take back the hooks of levels that `levels` (NULL: none) does not have. */
@@ -267,15 +303,12 @@ static int undo_hooks(struct study_host *host, const size_t *levels, struct err 
 
 		if (!host->hooked[f] || (levels && levels[f] == level))
 			continue;
-		/* What cannot be taken back does not keep the rest from being. */
-		int r = undo_hook(host->arena, &study->factors[f].levels[level].undo,
-				  level_words(host, f, level, "undo"), &fault);
+		/* What cannot be taken back does not keep the rest from being; on disk it stays. */
+		int r = undo_level(host->arena, study, f, level, &host->stuck, &fault);
 
 		host->hooked[f] = 0;
-		if (r < 0)
-			study_host_stuck(host, unhooked_text(host, f, level, &fault));
-		else
-			r = write_hooks(host, &fault);
+		if (r == 0)
+			r = write_hook(host, f, NULL, &fault);
 		if (r < 0 && worst == 0) {
 			worst = r;
 			(void)err_copy(err, &fault);
@@ -296,10 +329,10 @@ static int run_hooks(struct study_host *host, const size_t *levels, bool vms, st
 			continue;
 		/* One that fails half way is taken back too. */
 		host->hooked[f] = levels[f] + 1;
-		int r = write_hooks(host, err);
+		int r = write_hook(host, f, level->name, err);
 
 		if (r == 0)
-			r = run_hook(host, &level->run, level_words(host, f, levels[f], "run"), err);
+			r = run_hook(host, &level->run, level_words(host->arena, study, f, levels[f], "run"), err);
 
 		if (r < 0)
 			return r;

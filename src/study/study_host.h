@@ -54,10 +54,15 @@ int study_host_clean(struct knob_machine *machine, struct err *err);
 int study_host_tidy(struct knob_machine *machine, const char *name, struct err *err);
 
 /*
- * Take back what the commands of levels have made in a process that was killed, in this boot or another: state->hooks.
- * That one fails keeps no other from being run; the first fault is told. The caller writes the state.
+ * Take back what the commands of levels have made and another process has left, in this boot or another: state->hooks.
+ * What fails stays there, keeps no other from being run, and *ret_stuck (NULL: nothing; in the arena) says what it is,
+ * why, and the command for a person. The first one's error is returned. The caller writes the state.
  */
-int study_host_unhook(struct arena *arena, const struct study *study, struct study_state *state, struct err *err);
+int study_host_unhook(struct arena *arena, const struct study *study, struct study_state *state,
+		      const char **ret_stuck);
+
+/* The commands for a person to take state->hooks back with; NULL: nothing is there. In the arena. */
+const char *study_host_by_hand(struct arena *arena, const struct study *study, const struct study_state *state);
 
 /*
  * Bring the machine to a configuration; nothing is done when it is in it. What takes longest goes first: the boot of

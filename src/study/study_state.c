@@ -276,6 +276,20 @@ int study_state_remove(struct knob_machine *machine, struct err *err)
 	return r < 0 ? r : sys_writer_remove(machine->writer, KNOB_STUDY, err);
 }
 
+int study_state_over(struct knob_machine *machine, struct study_state *state, struct err *err)
+{
+	if (!json_object_size(state->hooks))
+		return study_state_remove(machine, err);
+	state->pid = 0;
+	state->paused = state->starting = false;
+	state->clean = true;
+	if (!state->end)
+		state->end = "stopped";
+	int r = study_wish_write(machine, STUDY_NO_WISH, err);
+
+	return r < 0 ? r : study_state_write(machine, state, err);
+}
+
 /* ---- the process ---- */
 
 /* The 22nd field of /proc/PID/stat, counted behind the name, which may hold anything; 0: no such process. */
@@ -323,6 +337,12 @@ void study_state_take(struct knob_machine *machine, struct study_state *state)
 	state->clean = false;
 }
 
+bool study_state_is_stuck(struct knob_machine *machine, const struct study_state *state)
+{
+	return state->end && json_object_size(state->hooks) && !json_object_size(state->hand.wanted) &&
+	       !study_state_is_alive(machine, state);
+}
+
 /* ---- others ---- */
 
 const char *study_state_words(struct knob_machine *machine, const struct study_state *state)
@@ -356,6 +376,11 @@ int study_state_refuse(struct knob_machine *machine, const char *uid, struct err
 	}
 	bool alive = study_state_is_alive(machine, &other);
 
+	if (study_state_is_stuck(machine, &other)) {
+		(void)err_set(err, EBUSY, NULL, "study %s still has undo of level %s to run", other.name,
+			      study_levels_text(machine->arena, other.hooks));
+		return err_hint(err, STUDY_TRY_AGAIN);
+	}
 	if (text_equal(uid, other.uid) && !other.boots_most && (!alive || other.pid == (int)getpid()) &&
 	    !json_object_size(other.hand.wanted))
 		return 0;
@@ -376,8 +401,9 @@ const char *study_state_owes(struct knob_machine *machine)
 	if (study_state_read(machine, &state, &ignored) < 0 || !json_object_size(state.hooks) ||
 	    study_state_is_alive(machine, &state))
 		return NULL;
-	return arena_printf(machine->arena, "Study %s still has undo of level %s to run: hvtune study abort.",
-			    state.name, study_levels_text(machine->arena, state.hooks));
+	return arena_printf(machine->arena, "Study %s still has undo of level %s to run: %s.", state.name,
+			    study_levels_text(machine->arena, state.hooks),
+			    study_state_is_stuck(machine, &state) ? STUDY_TRY_AGAIN : "hvtune study abort");
 }
 
 /* ---- wishes ---- */

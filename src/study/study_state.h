@@ -102,8 +102,20 @@ int study_state_write(struct knob_machine *machine, const struct study_state *st
 /* The study is over: its state and what was wished of it go. */
 int study_state_remove(struct knob_machine *machine, struct err *err);
 
+/*
+ * The same, unless commands of its levels are not taken back yet (state->hooks): then it stays, with its end, for
+ * `study abort` to try again. The caller tells.
+ */
+int study_state_over(struct knob_machine *machine, struct study_state *state, struct err *err);
+
+/* What is to be done then. */
+#define STUDY_TRY_AGAIN "hvtune study abort tries again; when it is done by hand, hvtune study abort --done"
+
 /* Is the process there that runs it? */
 bool study_state_is_alive(struct knob_machine *machine, const struct study_state *state);
+
+/* Has it ended, and nothing is left of it but what commands of its levels could not take back? */
+bool study_state_is_stuck(struct knob_machine *machine, const struct study_state *state);
 
 /* Was its unit asked to start in this boot, and has not begun yet? */
 bool study_state_is_starting(struct knob_machine *machine, const struct study_state *state);
@@ -119,8 +131,9 @@ const char *study_state_words(struct knob_machine *machine, const struct study_s
 
 /*
  * May the study with that uid (NULL: one that has none yet) be this machine's? 0: no other one runs or waits; the state
- * of its own that a dead process, or this one, has left of it is in nobody's way unless it boots the host. -EBUSY: err
- * names the study, how it stands and what to do; other errors as study_state_read().
+ * of its own that a dead process, or this one, has left of it is in nobody's way unless it boots the host, or has ended
+ * with a level not taken back. -EBUSY: err names the study, how it stands and what to do; other errors as
+ * study_state_read().
  */
 int study_state_refuse(struct knob_machine *machine, const char *uid, struct err *err);
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """`hvtune study check` from outside: what is shown, every mistake with its line, and that nothing is touched."""
 import json
+import os
 import re
 import shutil
 import signal
@@ -354,7 +355,7 @@ class Run(Test):
     def test_an_undo_that_fails_is_told(self):
         """What a hook has not put back is named with the command to run, and nothing says that all is as before."""
         text = RUN.format(folder=self.folder).replace(f"short: {{run: 'echo 0.02 > {self.folder}/nap', undo: 'echo 0.05 > {self.folder}/nap'}}",
-                                                      f"short: {{run: 'echo 0.02 > {self.folder}/nap', undo: 'exit 9'}}")
+                                                      f"short: {{run: 'echo 0.02 > {self.folder}/nap', undo: 'echo it is busy >&2; exit 9'}}")
         self.assertIn("exit 9", text)
         self.path.write_text(text, encoding="utf-8")
         done = self.run_study()
@@ -362,12 +363,20 @@ class Run(Test):
         said = " ".join(done.out.split())
         self.assertNotIn("all settings are as before", said)
         self.assertIn("not all is as it was before", said)
-        self.assertRegex(said, r"Not put back: nap=short \(undo\): .*; by hand: exit 9\.")
+        self.assertRegex(said, r"Not put back: nap=short \(undo\): this command failed with exit code 9: it is busy; "
+                               r"by hand: echo it is busy >&2; exit 9\.")
+        if os.geteuid() == 0:
+            self.assert_one_line(self.run_study().err)
+            self.assertEqual(json.loads(hvtune("study", "status", "--json").out)["state"], "not put back")
+            self.assertIn("by hand: echo it is busy >&2; exit 9", " ".join(hvtune("study", "status").out.split()))
+            self.assert_code(hvtune("study", "abort", "--done"), 0)
         done = self.run_study("--json")
+        if os.geteuid() == 0:
+            self.assert_code(hvtune("study", "abort", "--done"), 0)
         self.assert_code(done, 3)
         found = json.loads(done.out)
         self.assertIs(found["restored"], False)
-        self.assertIn("by hand: exit 9", found["not_put_back"])
+        self.assertIn("by hand: echo it is busy >&2; exit 9", found["not_put_back"])
 
     def test_what_workloads_leave_running_is_told(self):
         text = RUN.format(folder=self.folder).replace("run: 'sleep", "run: 'sleep 3 & sleep")

@@ -9,6 +9,7 @@ import tempfile
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
 from harness import HVTUNE, TOP, Test, hvtune
 
@@ -268,6 +269,38 @@ class Life(Test):
         (state, why, ended), = self.sessions()
         self.assertEqual((state, why), ("stopped", "it was killed, and aborted after that"))
         self.assertTrue(ended)
+
+    def test_what_cannot_be_taken_back_is_not_forgotten(self):
+        """An abort tries again until it works or a person says that it is done; nothing else is run meanwhile."""
+        undo = f"test -e {self.folder}/free && echo none > {self.mark} || {{{{ echo it is busy >&2; exit 4; }}}}"
+        life = LIFE.replace("echo none > {folder}/mark", undo)
+        for last in ((), ("--done",)):
+            (self.folder / "free").unlink(missing_ok=True)
+            with mock.patch(f"{__name__}.LIFE", life):
+                self.killed()
+            for _ in range(2):
+                done = hvtune("study", "abort")
+                self.assert_code(done, 3)
+                said = " ".join(done.out.split())
+                self.assertRegex(said, r"mark=(one|two) \(undo\): this command failed with exit code 4: it is busy; by hand: test")
+                self.assert_one_line(done.err)
+                self.assertIn("hvtune study abort --done", done.err)
+                self.assertRegex(" ".join(hvtune("status").out.split()), "still has undo of level mark=(one|two) to run")
+                self.assertEqual(self.standing(), "not put back")
+                self.assertIn("by hand: test -e", " ".join(hvtune("study", "status").out.split()))
+            for said in self.run_other():
+                self.assertRegex(said, "study life still has undo of level mark=(one|two) to run")
+            done = hvtune("study", "resume", "--yes")
+            self.assert_code(done, 3)
+            self.assert_one_line(done.err)
+            self.assertIn("still has undo", done.err)
+            if last:
+                self.mark.write_text("none\n", encoding="ascii")
+            else:
+                (self.folder / "free").touch()
+            self.assert_code(hvtune("study", "abort", *last), 0)
+            self.assert_none()
+            self.assertNotIn("still has undo", hvtune("status").out)
 
     def test_no_other_beside_one_that_is_paused(self):
         process = self.begin()

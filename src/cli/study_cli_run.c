@@ -201,6 +201,19 @@ static void print_end(const struct cli *cli, const struct study_outcome *outcome
 	study_cli_print_left(cli, outcome);
 }
 
+/* Is the study as sure of the best of all it sought as was asked for? */
+static bool is_sure(const struct study_outcome *outcome)
+{
+	const struct study_target *targets;
+	size_t count = study_engine_targets(outcome->engine, &targets);
+	struct study_answer answer;
+
+	for (size_t t = 0; t < count; t++)
+		if (study_answer(outcome->engine, t, outcome->seen, outcome->count, &answer, NULL) < 0 || !answer.sure)
+			return false;
+	return true;
+}
+
 static int print_outcome(const struct cli *cli, const char *command, const struct study_matrix *matrix,
 			 const struct study_outcome *outcome, const struct study_estimate *announced,
 			 const struct study_state *state)
@@ -225,7 +238,7 @@ static int print_outcome(const struct cli *cli, const char *command, const struc
 		return EXIT_FINDINGS;
 	if (!text_equal(outcome->state, "done"))
 		return EXIT_COULD_NOT;
-	return outcome->what == STUDY_DONE ? EXIT_FINE : EXIT_FINDINGS;
+	return outcome->what == STUDY_DONE && is_sure(outcome) ? EXIT_FINE : EXIT_FINDINGS;
 }
 
 /* The best of the first target, where it was confirmed to be better than the baseline; else the baseline. */

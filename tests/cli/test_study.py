@@ -352,6 +352,15 @@ class Run(Test):
         self.assertIn("nap=short (run)", done.err)
         self.assert_as_before()
 
+    def test_an_answer_that_is_not_sure_is_a_finding(self):
+        self.path.write_text(RUN.format(folder=self.folder) + "runs: 1\nconfirm: no\n", encoding="utf-8")
+        done = self.run_study("--json")
+        self.assertIn(done.code, (0, 1), done.err)
+        target, = json.loads(done.out)["targets"]
+        self.assertFalse(target["sure"])
+        self.assertIn("too few runs", target["unsure"])
+        self.assert_code(done, 1)
+
     def test_an_undo_that_fails_is_told(self):
         """What a hook has not put back is named with the command to run, and nothing says that all is as before."""
         text = RUN.format(folder=self.folder).replace(f"short: {{run: 'echo 0.02 > {self.folder}/nap', undo: 'echo 0.05 > {self.folder}/nap'}}",

@@ -149,9 +149,7 @@ int study_go_begin(struct study_boot *boot, struct err *err)
 	state->starting = unit;
 	if (!unit)
 		study_state_take(boot->machine, state);
-	r = study_wish_write(boot->machine, STUDY_NO_WISH, err);
-	if (r == 0)
-		r = study_state_write(boot->machine, state, err);
+	r = study_state_claim(boot->machine, state, err);
 	if (r < 0 || !unit)
 		return r;
 	r = study_unit_install(boot->machine, err);

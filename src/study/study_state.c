@@ -393,6 +393,66 @@ int study_state_refuse(struct knob_machine *machine, const char *uid, struct err
 	return -EBUSY;
 }
 
+/* ---- one of several processes ---- */
+
+/* *ret_had: it was taken before, and is not to be let go. */
+static int lock_free(struct knob_machine *machine, const char *uid, bool *ret_had, struct err *err)
+{
+	struct err fault = {0};
+
+	*ret_had = sys_writer_has_lock(machine->writer);
+	int r = sys_writer_lock(machine->writer, KNOB_LOCK, &fault);
+
+	/* Who has it for long may be a study that has begun: that is named. */
+	if (r == 0 || r == -EWOULDBLOCK) {
+		int refused = study_state_refuse(machine, uid, err);
+
+		if (refused < 0 && r == 0 && !*ret_had)
+			sys_writer_unlock(machine->writer);
+		if (refused < 0)
+			return refused;
+	}
+	if (r < 0)
+		(void)err_copy(err, &fault);
+	return r;
+}
+
+static void unlock(struct knob_machine *machine, bool had)
+{
+	if (!had)
+		sys_writer_unlock(machine->writer);
+}
+
+int study_state_claim(struct knob_machine *machine, const struct study_state *state, struct err *err)
+{
+	bool had;
+	int r = lock_free(machine, state->uid, &had, err);
+
+	if (r < 0)
+		return r;
+	r = study_wish_write(machine, STUDY_NO_WISH, err);
+	if (r == 0)
+		r = study_state_write(machine, state, err);
+	unlock(machine, had);
+	return r;
+}
+
+int study_state_reclaim(struct knob_machine *machine, const char *uid, struct study_state *ret, struct err *err)
+{
+	bool had;
+	int r = lock_free(machine, uid, &had, err);
+
+	if (r < 0)
+		return r;
+	r = study_state_read(machine, ret, err);
+	if (r == 0) {
+		study_state_name(machine, ret);
+		r = study_state_write(machine, ret, err);
+	}
+	unlock(machine, had);
+	return r;
+}
+
 const char *study_state_owes(struct knob_machine *machine)
 {
 	CLEANUP(study_state_clear) struct study_state state = {0};

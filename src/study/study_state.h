@@ -138,6 +138,19 @@ const char *study_state_words(struct knob_machine *machine, const struct study_s
 int study_state_refuse(struct knob_machine *machine, const char *uid, struct err *err);
 
 /*
+ * The same, and then write the state, as one step among processes: under the lock of the machine, which is let go after
+ * it unless it was taken before. `state` names this process, or the unit that starts. The wish of an earlier one goes
+ * too. -EBUSY, as above: nothing is written; -EWOULDBLOCK: another hvtune is changing this machine.
+ */
+int study_state_claim(struct knob_machine *machine, const struct study_state *state, struct err *err);
+
+/*
+ * Likewise of the study with that uid, from what is on disk of it: read, this process named in it, written. `ret` is to
+ * be cleared. -ENOENT: nothing is.
+ */
+int study_state_reclaim(struct knob_machine *machine, const char *uid, struct study_state *ret, struct err *err);
+
+/*
  * What a study whose process is gone has left to be taken back by commands of its levels, as a sentence; NULL: nothing.
  * In the machine's arena.
  */

@@ -592,6 +592,20 @@ int sys_writer_lock(struct sys_writer *writer, const char *path, struct err *err
 	return 0;
 }
 
+bool sys_writer_has_lock(const struct sys_writer *writer)
+{
+	return writer->lock_fd >= 0;
+}
+
+void sys_writer_unlock(struct sys_writer *writer)
+{
+	/* A program that is just being started may still have the file open. */
+	if (writer->lock_fd >= 0)
+		(void)flock(writer->lock_fd, LOCK_UN);
+	close_fd(&writer->lock_fd);
+	writer->lock_fd = -1;
+}
+
 bool sys_writer_is_locked(const struct sys_writer *writer, const char *path)
 {
 	CLEANUP(close_fd) int fd = open_beneath(writer, path, O_RDONLY, 0);

@@ -112,6 +112,12 @@ int sys_writer_reserve(struct sys_writer *writer, const char *path, size_t size,
  */
 int sys_writer_lock(struct sys_writer *writer, const char *path, struct err *err);
 
+/* Has this writer the lock? */
+bool sys_writer_has_lock(const struct sys_writer *writer);
+
+/* Let it go earlier than that; fine without one. */
+void sys_writer_unlock(struct sys_writer *writer);
+
 /* Does another process hold that lock? Reads only; false when there is no such file or it may not be opened. */
 bool sys_writer_is_locked(const struct sys_writer *writer, const char *path);
 

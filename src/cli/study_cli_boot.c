@@ -206,6 +206,7 @@ static int go_on_with(struct cli *cli, struct measure *measure, struct study_sta
 				  .wait_s = WAIT_S,
 				  .notify = tell_journal};
 	enum study_move move = STUDY_OVER;
+	struct bench_signals signals = {0};
 	struct err err = {0};
 	int r = study_cli_parse(measure->arena, state->file, state->text, &boot.study);
 
@@ -234,7 +235,11 @@ static int go_on_with(struct cli *cli, struct measure *measure, struct study_sta
 
 	if (state->command)
 		setup.session.command = state->command;
+	/* Also between its parts, each of which sees those that have come before it. */
+	bench_signals_hold(&signals);
 	r = study_go_on(&boot, &setup, &outcome, &move, &err);
+	if (r == 0 && move == STUDY_BOOTS && bench_signals_came(&signals))
+		move = STUDY_LEFT;
 	/* For the journal of the system: of the runs of this boot. */
 	if (outcome.arena)
 		study_cli_print_left(cli, &outcome);

@@ -345,6 +345,15 @@ static int suit(struct measure *measure, const struct study_cli_job *job, struct
 	return r < 0 ? r : study_boot_open(&boot, err);
 }
 
+/* What would end hvtune comes when that is done. */
+static int let_go(struct bench_signals *signals, struct err *err)
+{
+	bool came = bench_signals_came(signals);
+
+	bench_signals_release(signals);
+	return came ? err_set(err, EINTR, NULL, "stopped by the user") : 0;
+}
+
 /*
  * What the commands of levels have made in this boot is there still, and nothing is measured beside it; what they made
  * in another one may have gone with that, and is only told.
@@ -363,27 +372,49 @@ static int refuse_stuck(struct knob_machine *machine, const struct study_state *
 	return 0;
 }
 
+/* What the study that is gone on with has left is put back by one process, which the state names meanwhile. */
+static int put_back_own(struct measure *measure, const struct study_cli_job *job, struct err *err)
+{
+	CLEANUP(study_state_clear) struct study_state own = {0};
+	struct knob_machine *machine = &measure->machine;
+	struct bench_signals signals = {0};
+	const char *stuck = NULL;
+	struct err fault = {0};
+
+	bench_signals_hold(&signals);
+	int r = study_state_reclaim(machine, job->resume, &own, &fault);
+
+	if (r == 0) {
+		r = study_host_tidy(machine, own.name, &fault);
+		int unhooked = r == 0 ? study_host_unhook(measure->arena, job->study, &own, &stuck) : 0;
+
+		own.pid = 0;
+		int written = study_state_write(machine, &own, r == 0 ? &fault : NULL);
+
+		r = r < 0 ? r : written;
+		if (r == 0 && unhooked < 0)
+			r = refuse_stuck(machine, &own, stuck, &fault);
+	} else if (r == -ENOENT) {
+		r = 0;
+	}
+	if (r < 0)
+		(void)err_copy(err, &fault);
+	int stopped = let_go(&signals, r == 0 ? err : NULL);
+
+	return r < 0 ? r : stopped;
+}
+
 /*
  * No study begins beside another one, nor on top of what one has left; that of the one that is gone on with is put back
  * first. Who is not root can neither set nor see anything of the kind.
  */
 static int make_way(struct measure *measure, const struct study_cli_job *job, struct err *err)
 {
-	CLEANUP(study_state_clear) struct study_state own = {0};
 	struct knob_machine *machine = &measure->machine;
-	const char *stuck = NULL;
-	struct err ignored = {0};
 	int r = geteuid() == 0 ? study_state_refuse(machine, job->resume, err) : 0;
 
-	if (r == 0 && job->resume && study_state_read(machine, &own, &ignored) == 0) {
-		r = study_host_tidy(machine, own.name, err);
-		int unhooked = r == 0 ? study_host_unhook(measure->arena, job->study, &own, &stuck) : 0;
-
-		if (r == 0)
-			r = study_state_write(machine, &own, err);
-		if (r == 0 && unhooked < 0)
-			r = refuse_stuck(machine, &own, stuck, err);
-	}
+	if (r == 0 && job->resume && geteuid() == 0 && machine->writer)
+		r = put_back_own(measure, job, err);
 	return r < 0 ? r : study_host_clean(machine, err);
 }
 
@@ -393,15 +424,20 @@ static int time_workloads(const struct cli *cli, struct measure *measure, const 
 {
 	CLEANUP(study_state_clear) struct study_state state = {0};
 	struct knob_machine *machine = &measure->machine;
+	struct bench_signals signals = {0};
 	struct err err = {0};
 
 	if (geteuid() != 0 || !machine->writer || job->resume || !study_time_wanted(job->study, measure->arena))
 		return study_cli_time(cli, measure, job);
+	bench_signals_hold(&signals);
 	if (study_cli_note(cli, measure, job, matrix, limits, true, &state, &err) < 0)
 		return cli_fail(&err);
 	int r = study_cli_time(cli, measure, job);
 
-	return study_state_remove(machine, &err) < 0 ? cli_fail(&err) : r;
+	if (study_state_remove(machine, &err) < 0)
+		return cli_fail(&err);
+	/* Of what has failed already the exit code is to be seen. */
+	return r ? r : let_go(&signals, &err) < 0 ? cli_fail(&err) : 0;
 }
 
 int study_cli_job(struct cli *cli, struct study_cli_job *job)
@@ -454,7 +490,10 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 	struct telling telling = {.measure = &measure, .study = job->study, .matrix = &matrix};
 	/* Others can only ask and wish where this one may write what they read. */
 	bool noted = geteuid() == 0 && measure.machine.writer;
+	struct bench_signals signals = {0};
 
+	/* From before it is written down until it is told how it ended: who is impatient asks more than once. */
+	bench_signals_hold(&signals);
 	if (noted && study_cli_note(cli, &measure, job, &matrix, &limits, false, &state, &err) < 0)
 		return cli_fail(&err);
 	const struct study_setup setup = {.matrix = &matrix,
@@ -488,10 +527,17 @@ int study_cli_job(struct cli *cli, struct study_cli_job *job)
 		print_person(cli, measure.arena, job, &state);
 	if (noted && study_state_is_stuck(&measure.machine, &state))
 		return study_cli_tell_stuck(measure.arena, &state);
-	int kept = r < 0 || code == EXIT_COULD_NOT || outcome.asks ? EXIT_FINE
-								   : keep_best(cli, &measure, job, &matrix, &outcome);
+	/* Otherwise nothing follows but the exit code, which no signal takes the place of. */
+	if (r < 0 || code == EXIT_COULD_NOT || outcome.asks)
+		return r < 0 ? EXIT_COULD_NOT : code;
+	/* Who asked for it to be set, and stopped it after that, has said his last word. */
+	if (let_go(&signals, &err) < 0 && (job->apply || job->study->leave_best)) {
+		(void)err_hint(&err, "what it has measured is kept: hvtune study apply sets the best of it");
+		return cli_fail(&err);
+	}
+	int kept = keep_best(cli, &measure, job, &matrix, &outcome);
 
-	return r < 0 ? EXIT_COULD_NOT : kept ? kept : code;
+	return kept ? kept : code;
 }
 
 /*

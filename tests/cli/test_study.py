@@ -498,6 +498,77 @@ class Run(Test):
         self.assertEqual(list(Path("/var/tmp").glob(f"hvtune-study-{uid[:12]}*")), [])
         self.assert_as_before()
 
+    def impatient(self, process):
+        """Ctrl-C again and again, until it is gone. Its output."""
+        for _ in range(600):
+            if process.poll() is not None:
+                break
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.03)
+        return process.communicate(timeout=20)
+
+    def test_ctrl_c_again_and_again(self):
+        """What is being put back, and written down as ended, is so before hvtune ends."""
+        slow = f"echo 0.05 > {self.folder}/nap"
+        for takes in (0, 0.4):
+            self.path.write_text(RUN.format(folder=self.folder).replace(slow, f"sleep {takes}; {slow}"), encoding="utf-8")
+            for wait in (0.02, 0.06, 0.1):
+                with self.subTest(takes=takes, wait=wait):
+                    self.store = self.folder / f"{takes}-{wait}.db"
+                    process = self.begin()
+                    time.sleep(wait)
+                    out, err = self.impatient(process)
+                    # On a machine that is slow to run this it may have ended before; it ends by no signal.
+                    self.assertIn(process.returncode, (0, 1, 3), out + err)
+                    self.assert_as_before()
+                    self.assertEqual(json.loads(hvtune("study", "status", "--json").out)["state"], "none")
+                    if process.returncode == 3:
+                        with sqlite3.connect(self.store) as database:
+                            self.assertEqual(database.execute("SELECT state FROM session").fetchall(), [("stopped",)])
+
+    def at_once(self, *commands):
+        """Of commands that are started so close together: exit codes and what was said, by command."""
+        started = []
+        for command in commands:
+            started.append(subprocess.Popen([HVTUNE, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
+            time.sleep(0.004)
+        said = [process.communicate(timeout=60) for process in started]
+        return [(process.returncode, *texts) for process, texts in zip(started, said)]
+
+    def assert_one(self, ended, names):
+        """One of them ran, sure of its answer or not; the others say which, or that it goes on already."""
+        ran = [at for at, (_, out, _) in enumerate(ended) if "Best for time" in out]
+        self.assertEqual(len(ran), 1, ended)
+        self.assertIn(ended[ran[0]][0], (0, 1), ended)
+        for at, (code, out, err) in enumerate(ended):
+            if at != ran[0] and not (code == 0 and f"Study {names[ran[0]]} goes on" in out):
+                self.assertEqual(code, 3, ended)
+                self.assertRegex(err, f"study {names[ran[0]]} (runs|is being ended)", ended)
+
+    def test_two_at_once(self):
+        names = ("sleepy", "drowsy", "tired")
+        commands = []
+        for name in names:
+            path = self.folder / f"{name}.yaml"
+            path.write_text(RUN.format(folder=self.folder).replace("sleepy", name) + "runs: 3\nconfirm: no\n",
+                            encoding="utf-8")
+            commands.append(("study", "run", path, "--yes", "--store", self.folder / f"{name}.db"))
+        for _ in range(4):
+            self.assert_one(self.at_once(*commands), names)
+            self.assert_as_before()
+            self.assertEqual(json.loads(hvtune("study", "status", "--json").out)["state"], "none")
+
+    def test_two_resumes_at_once(self):
+        for at in range(3):
+            self.store = self.folder / f"{at}.db"
+            process = self.begin()
+            self.assert_code(hvtune("study", "pause"), 0)
+            process.communicate(timeout=20)
+            resume = ("study", "resume", "--yes", "--store", self.store)
+            self.assert_one(self.at_once(resume, resume, resume), ("sleepy",) * 3)
+            self.assert_as_before()
+            self.assertEqual(json.loads(hvtune("study", "status", "--json").out)["state"], "none")
+
     def test_resume_goes_on_after_a_kill(self):
         process = subprocess.Popen([HVTUNE, "study", "run", self.path, "--yes", "--store", self.store],
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

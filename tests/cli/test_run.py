@@ -220,8 +220,8 @@ class Run(Measuring):
 
     def test_usage(self):
         for arguments, what in [
-                ([], "needs a command"), (["--runs", "0", "--", "true"], "--runs takes a number"),
-                (["--runs", "x", "--", "true"], "--runs takes a number"), (["--runs", 3, "--max-runs", 9, "--", "true"], "excludes"),
+                ([], "needs a command"), (["--runs", "0", "--", "true"], "--runs takes a whole number"),
+                (["--runs", "x", "--", "true"], "--runs takes a whole number"), (["--runs", 3, "--max-runs", 9, "--", "true"], "excludes"),
                 (["--precision", "0", "--", "true"], "--precision takes"), (["--metric", "joy", "--", "true"], "no reader"),
                 (["--env", "joy", "--", "true"], "NAME=VALUE"), (["--setup", "a | b", "--", "true"], "only a shell"),
                 (["--store", "a", "--no-store", "--", "true"], "exclude"), (["--", ""], "the command is empty")]:

@@ -113,6 +113,15 @@ const char *knob_boot_id(struct knob_machine *machine)
 		   : text_trim(machine->arena, data);
 }
 
+const char *knob_kernel_release(struct knob_machine *machine)
+{
+	const char *data;
+
+	return sys_writer_read(machine->writer, machine->arena, "/proc/sys/kernel/osrelease", &data, NULL, NULL) < 0
+		   ? NULL
+		   : text_trim(machine->arena, data);
+}
+
 static struct knob_change *add_change(struct knob_machine *machine, struct knob_journal *journal,
 				      const struct knob_plan *plan, const char *what)
 {

@@ -80,6 +80,9 @@ int knob_journal_compact(struct knob_machine *machine, struct knob_journal *jour
 /* The boot id of the running kernel ("" when the root is no running machine and tells none). */
 const char *knob_boot_id(struct knob_machine *machine);
 
+/* The release of the running kernel, as `uname -r` prints it; NULL where none is told. In the machine's arena. */
+const char *knob_kernel_release(struct knob_machine *machine);
+
 /*
  * The records. Each returns when it is on disk. knob_journal_begin() also makes sure that there is room for the rest,
  * and gives the change's id.

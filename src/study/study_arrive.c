@@ -120,19 +120,10 @@ static void boot_lost(struct study_boot *boot)
 
 /* ---- the look at a boot ---- */
 
-static const char *kernel_of(struct study_boot *boot)
-{
-	const char *text = NULL;
-
-	return sys_writer_read(boot->machine->writer, boot->arena, "/proc/sys/kernel/osrelease", &text, NULL, NULL) == 0
-		   ? text_trim(boot->arena, text)
-		   : NULL;
-}
-
 /* What is not well, in words; NULL: all is. */
 static const char *faults_of(struct study_boot *boot, const struct knob_confirm *confirm)
 {
-	const char *text = NULL, *kernel = kernel_of(boot);
+	const char *text = NULL, *kernel = knob_kernel_release(boot->machine);
 
 	for (size_t i = 0; i < confirm->count; i++) {
 		const struct knob_confirm_item *item = &confirm->items[i];

@@ -113,7 +113,6 @@ int study_go_begin(struct study_boot *boot, struct err *err)
 {
 	const struct study_hands hands = {boot->machine, boot->study, boot->state};
 	struct study_state *state = boot->state;
-	const char *kernel = NULL;
 	struct err fault = {0};
 	bool boots = study_needs_boots(boot->study), unit = boots && !state->timing;
 	int r = study_state_refuse(boot->machine, state->uid, err);
@@ -131,9 +130,8 @@ int study_go_begin(struct study_boot *boot, struct err *err)
 		r = study_hand_begin(&hands, err);
 	if (r < 0)
 		return r;
-	if (!state->kernel &&
-	    sys_writer_read(boot->machine->writer, boot->arena, "/proc/sys/kernel/osrelease", &kernel, NULL, NULL) == 0)
-		state->kernel = text_trim(boot->arena, kernel);
+	if (!state->kernel)
+		state->kernel = knob_kernel_release(boot->machine);
 	state->suited = study_suited_json(boot->study);
 	state->vms = study_vm_running_json(boot->machine, boot->study);
 	state->hooks = state->hooks ? state->hooks : json_object();

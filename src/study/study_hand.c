@@ -244,10 +244,8 @@ static const char *fault_of_boot(const struct study_hands *hands)
 {
 	const struct study_state *state = hands->state;
 	struct arena *arena = hands->machine->arena;
-	const char *line = line_now(hands), *kernel = NULL, *units;
+	const char *line = line_now(hands), *kernel = knob_kernel_release(hands->machine), *units;
 
-	if (sys_writer_read(hands->machine->writer, arena, "/proc/sys/kernel/osrelease", &kernel, NULL, NULL) == 0)
-		kernel = text_trim(arena, kernel);
 	if (state->kernel && kernel && !text_equal(state->kernel, kernel))
 		return arena_printf(arena, "the kernel is %s, and the study began with %s: boot that one", kernel,
 				    state->kernel);

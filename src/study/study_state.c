@@ -8,6 +8,7 @@
 
 #include "host_cmdline.h"
 #include "knob_journal.h"
+#include "study_hand.h"
 #include "text.h"
 
 enum { VERSION = 1 };
@@ -137,8 +138,7 @@ int study_state_read(struct knob_machine *machine, struct study_state *ret, stru
 	read_all(machine->arena, json, &state);
 	bool good = json_integer_value(json_object_get(json, "version")) == VERSION && state.uid && *state.uid &&
 		    state.name && state.file && state.text && state.directory && state.boot &&
-		    (!state.asked.boot || state.asked.trial) &&
-		    (!json_object_size(state.hand.wanted) || state.hand.boot) &&
+		    (!state.asked.boot || state.asked.trial) && (!study_hand_waits(&state) || state.hand.boot) &&
 		    (!state.step.config || (state.step.words && state.step.runs && state.step.purpose > STUDY_WARM_UP &&
 					    state.step.purpose < STUDY_PURPOSES));
 
@@ -339,7 +339,7 @@ void study_state_take(struct knob_machine *machine, struct study_state *state)
 
 bool study_state_is_stuck(struct knob_machine *machine, const struct study_state *state)
 {
-	return state->end && json_object_size(state->hooks) && !json_object_size(state->hand.wanted) &&
+	return state->end && json_object_size(state->hooks) && !study_hand_waits(state) &&
 	       !study_state_is_alive(machine, state);
 }
 
@@ -351,7 +351,7 @@ const char *study_state_words(struct knob_machine *machine, const struct study_s
 		return state->end ? "is being ended" : "runs";
 	if (!state->end && study_state_is_starting(machine, state))
 		return "is starting";
-	if (json_object_size(state->hand.wanted))
+	if (study_hand_waits(state))
 		return "waits for a person";
 	if (state->end)
 		return "has ended, and has something left to be put back";
@@ -382,12 +382,12 @@ int study_state_refuse(struct knob_machine *machine, const char *uid, struct err
 		return err_hint(err, STUDY_TRY_AGAIN);
 	}
 	if (text_equal(uid, other.uid) && !other.boots_most && (!alive || other.pid == (int)getpid()) &&
-	    !json_object_size(other.hand.wanted))
+	    !study_hand_waits(&other))
 		return 0;
 	(void)err_set(err, EBUSY, NULL, "study %s %s", other.name, study_state_words(machine, &other));
 	(void)err_hint(err, alive || study_state_is_starting(machine, &other)
 				? "hvtune study status tells how it stands, hvtune study abort ends it"
-			    : json_object_size(other.hand.wanted)
+			    : study_hand_waits(&other)
 				? "hvtune study status tells what he is to do, hvtune study abort ends it"
 				: "hvtune study resume goes on with it, hvtune study abort ends it");
 	return -EBUSY;

@@ -354,12 +354,11 @@ static int wake(struct knob_machine *machine, const struct study_vm_rule *rule, 
 	const int64_t total_ns = sys_writer_is_live(machine->writer) ? STUDY_VM_WAIT_S * INT64_C(1000000000) : 60000000;
 	struct study_host host = {.arena = machine->arena, .machine = machine, .leaving = true};
 	struct study_vm vm = {.rule = rule};
-	struct bench_signals none = {.fd = -1};
 	struct knob_domain domain;
 	int r = find_and_start(machine, name, ran, &domain, err);
 
 	for (int i = 0; i < TRIES && r < 0 && ran; i++) {
-		(void)bench_signals_wait(&none, total_ns / TRIES);
+		(void)study_vm_pause(&host, total_ns / TRIES);
 		r = find_and_start(machine, name, ran, &domain, err);
 	}
 	if (r < 0 || !whole || !is_guest_changed(machine, domain.uuid))

@@ -64,7 +64,7 @@ static int64_t wait_ns(const struct study_host *host, const struct study_vm *vm)
 	return sys_writer_is_live(host->machine->writer) ? (int64_t)(wait_s * 1e9) : FILES_NS;
 }
 
-static bool was_stopped(const struct study_host *host, int64_t moment_ns)
+bool study_vm_pause(const struct study_host *host, int64_t moment_ns)
 {
 	struct bench_signals none = {.fd = -1};
 
@@ -127,7 +127,7 @@ static int wait_silently(struct study_host *host, struct study_vm *vm, const cha
 	if (r < 0 || (!before && text_equal(vm->boot, process)))
 		return r;
 	for (int64_t left_ns = settle_ns; left_ns > 0; left_ns = until_ns - bench_now_ns())
-		if (was_stopped(host, MIN_OF(left_ns, (int64_t)500000000)))
+		if (study_vm_pause(host, MIN_OF(left_ns, (int64_t)500000000)))
 			return err_set(err, EINTR, vm->name, "stopped");
 	r = look_at_process(host, vm, &after, err);
 	if (r == 0 && !text_equal(process, after))
@@ -170,7 +170,7 @@ int study_vm_wait_up(struct study_host *host, struct study_vm *vm, const char *b
 		}
 		if (!may_come(r) || bench_now_ns() >= until_ns)
 			return give_up(vm, &why, before ? before : "", err);
-		if (was_stopped(host, moment_ns))
+		if (study_vm_pause(host, moment_ns))
 			return err_set(err, EINTR, vm->name, "stopped");
 	}
 }

@@ -36,6 +36,9 @@ struct study_vm {
  */
 int study_vm_wait_up(struct study_host *host, struct study_vm *vm, const char *before, struct err *err);
 
+/* Let that time go by. True: a signal ends the study; where it is put back already, none cuts it short. */
+bool study_vm_pause(const struct study_host *host, int64_t moment_ns);
+
 /* Does a workload run in that VM (its name as in the file), or is a word of a guest's kernel line a level? */
 bool study_vm_needs_guest(const struct study *study, const char *file_name);
 

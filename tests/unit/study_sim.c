@@ -266,6 +266,24 @@ static int in_process(const struct sim *sim, enum doing doing, const char *why)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : SIM_KILLED;
 }
 
+size_t sim_results(const struct sim *sim, struct arena *arena, struct study_matrix *ret_matrix, struct study_seen **ret)
+{
+	CLEANUP(store_close_pointer) struct store *store = NULL;
+	struct study_mistakes mistakes = {0};
+	struct study *study = NULL;
+	const char *meter = NULL;
+	struct err err = {0};
+	size_t count = 0;
+
+	assert_int_equal(study_read(arena, "s.yaml", sim->study, strlen(sim->study), &study, &mistakes), 0);
+	study_matrix_make(arena, study, ret_matrix);
+	assert_int_equal(
+	    store_open(arena_printf(arena, "%s/var/lib/hvtune/results.db", sim->root), STORE_READ, &store, &err), 0);
+	if (study_load(arena, store, ret_matrix, sim->uid, ret, &count, &meter, &err) < 0)
+		fail_msg("load: %s", err.what);
+	return count;
+}
+
 int sim_process(const struct sim *sim, bool is_first)
 {
 	return in_process(sim, is_first ? BEGIN : GO_ON, NULL);

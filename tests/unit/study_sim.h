@@ -7,6 +7,7 @@
 #define HVTUNE_STUDY_SIM_H
 
 #include "arena.h"
+#include "study_go.h"
 #include "study_hand.h"
 
 /* Kernels of the machine: the default's, and one more. */
@@ -49,6 +50,10 @@ void sim_boot(struct sim *sim);
 
 /* What a person was told so far, "event: text" a line. */
 const char *sim_told(const struct sim *sim);
+
+/* What was measured so far, all in the arena: how many runs, valid or not, and of which configurations. */
+size_t sim_results(const struct sim *sim, struct arena *arena, struct study_matrix *ret_matrix,
+		   struct study_seen **ret);
 
 /* A process of hvtune that begins the study, or goes on with it: its enum study_move, SIM_KILLED or SIM_FAULT. */
 int sim_process(const struct sim *sim, bool is_first);

@@ -44,23 +44,13 @@ static const double worth[] = {[1] = 0, [2] = 5, [4] = 20};
 
 static void find(const struct sim *sim, struct found *ret)
 {
-	CLEANUP(store_close_pointer) struct store *store = NULL;
 	CLEANUP(arena_free_pointer) struct arena *arena = arena_new();
-	struct study_mistakes mistakes = {0};
 	struct study_matrix matrix;
-	struct study *study = NULL;
-	struct study_seen *seen = NULL;
-	const char *meter = NULL;
-	struct err err = {0};
-	size_t count = 0;
+	struct study_seen *seen;
+	size_t count = sim_results(sim, arena, &matrix, &seen);
+	const struct study *study = matrix.study;
 
 	*ret = (struct found){0};
-	assert_int_equal(study_read(arena, "s.yaml", sim->study, strlen(sim->study), &study, &mistakes), 0);
-	study_matrix_make(arena, study, &matrix);
-	assert_int_equal(
-	    store_open(arena_printf(arena, "%s/var/lib/hvtune/results.db", sim->root), STORE_READ, &store, &err), 0);
-	if (study_load(arena, store, &matrix, sim->uid, &seen, &count, &meter, &err) < 0)
-		fail_msg("load: %s", err.what);
 	for (size_t i = 0; i < count; i++) {
 		const size_t *levels = study_levels(&matrix, (size_t)seen[i].config);
 		int nps = *study->factors[0].levels[levels[0]].name - '0';
